@@ -12,7 +12,7 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { Health, HealthCheckResponse_ServingStatus } from '@ticketing/contracts/grpc/health/v1/health_pb.ts';
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import { implement } from '@ticketing/rest/rest-api.ts';
+import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { serviceNamed } from '@ticketing/system/services.ts';
 import { createAuthority } from '@ticketing/testkit/certificate-authority.ts';

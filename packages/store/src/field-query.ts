@@ -1,4 +1,4 @@
-import type { Condition, FilterKey, FilterValue } from '@ticketing/rest/filter.ts';
+import type { Condition, FilterKey, FilterValue } from '@ticketing/rest/codec/filter.ts';
 
 /** A MongoDB query. Its operators are constants of the code: values of a request are never objects. */
 export type Query = Record<string, unknown>;

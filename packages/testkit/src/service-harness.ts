@@ -5,7 +5,7 @@ import { createGrpcTransport } from '@connectrpc/connect-node';
 import type { Topic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
-import { serviceCallers } from '@ticketing/rest/options.ts';
+import { serviceCallers } from '@ticketing/rest/codec/options.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { RunningService, Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';

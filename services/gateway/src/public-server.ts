@@ -1,4 +1,4 @@
-import { type ProblemContext, replyWithProblems } from '@ticketing/rest/problem-reply.ts';
+import { type ProblemContext, replyWithProblems } from '@ticketing/rest/routes/problem-reply.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';

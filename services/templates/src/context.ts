@@ -5,7 +5,7 @@ import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snaps
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { type FileContext, fileContext } from '@ticketing/files/file-context.ts';
-import type { LargeJson } from '@ticketing/rest/large-json.ts';
+import type { LargeJson } from '@ticketing/rest/limits/large-json.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type ErasedIds, erasedIds } from '@ticketing/store/erased-ids.ts';

@@ -2,7 +2,7 @@ import type { Client } from '@connectrpc/connect';
 import type { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import type { UpdateTicketsRequest } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
-import type { LargeJson } from '@ticketing/rest/large-json.ts';
+import type { LargeJson } from '@ticketing/rest/limits/large-json.ts';
 import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';

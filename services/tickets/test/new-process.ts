@@ -1,5 +1,5 @@
 import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
-import { openLargeJson } from '@ticketing/rest/large-json.ts';
+import { openLargeJson } from '@ticketing/rest/limits/large-json.ts';
 import { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';

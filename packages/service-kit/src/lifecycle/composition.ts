@@ -2,7 +2,7 @@ import { settingChangedTopic, ticketChangedTopic } from '@ticketing/contracts/to
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Outbox } from '@ticketing/events/outbox/outbox.ts';
-import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { consumedTopics, type Role, type ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance } from 'fastify';

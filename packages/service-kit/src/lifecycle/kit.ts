@@ -6,7 +6,7 @@ import {
 } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { type OutboundGuard, outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
-import { type LargeJson, openLargeJson } from '@ticketing/rest/large-json.ts';
+import { type LargeJson, openLargeJson } from '@ticketing/rest/limits/large-json.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';

@@ -1,5 +1,5 @@
-import { deprecatedSince, deprecationCheck } from '@ticketing/rest/deprecation.ts';
-import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import { deprecatedSince, deprecationCheck } from '@ticketing/rest/codec/deprecation.ts';
+import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { Call } from './call.ts';
 
 /**

@@ -6,7 +6,7 @@ import { SettingsService } from '@ticketing/contracts/ticketing/settings/v1/sett
 import { WebhookService } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { AttachmentService } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
-import { accessOf, auditRuleOf, restRuleOf } from '@ticketing/rest/options.ts';
+import { accessOf, auditRuleOf, restRuleOf } from '@ticketing/rest/codec/options.ts';
 import type { AuditedChange } from '@ticketing/store/audit/audit-chain.ts';
 import { services } from '@ticketing/system/services.ts';
 import { expect, test, vi } from 'vitest';

@@ -1,8 +1,8 @@
 import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/protobuf';
 import type { AuditRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import { beforeChange, mayFollowChange } from '@ticketing/errors/domain-error.ts';
-import { auditRuleOf, fieldNamed } from '@ticketing/rest/options.ts';
-import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import { auditRuleOf, fieldNamed } from '@ticketing/rest/codec/options.ts';
+import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { AuditLog } from '@ticketing/store/audit/audit-log.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { Call } from './call.ts';

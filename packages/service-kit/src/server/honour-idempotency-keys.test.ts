@@ -6,8 +6,8 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { takesIdempotencyKey } from '@ticketing/rest/options.ts';
-import { implement } from '@ticketing/rest/rest-api.ts';
+import { takesIdempotencyKey } from '@ticketing/rest/codec/options.ts';
+import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import type { ClaimedRequest, IdempotencyClaim, IdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import { openPageBudget, type PageBudget } from '@ticketing/store/page-budget.ts';
 import { describe, expect, test } from 'vitest';

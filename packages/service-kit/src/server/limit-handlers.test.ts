@@ -5,7 +5,7 @@ import {
   ExportService,
 } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { GetTagResponseSchema, TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import { implement } from '@ticketing/rest/rest-api.ts';
+import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { expect, test } from 'vitest';
 import type { Call } from './call.ts';

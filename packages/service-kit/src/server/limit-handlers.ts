@@ -1,6 +1,6 @@
 import type { Message } from '@bufbuild/protobuf';
-import { isEventStream } from '@ticketing/rest/options.ts';
-import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import { isEventStream } from '@ticketing/rest/codec/options.ts';
+import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import { tooManyAtOnce } from '../admission/caller-limits.ts';
 import { concurrencyLimiter } from '../admission/concurrency-limiter.ts';
 import { callerKey, isHuman } from '../identity/caller.ts';

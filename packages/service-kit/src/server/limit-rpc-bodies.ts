@@ -9,10 +9,10 @@ import { parseContentType as parseGrpcWebType } from '@connectrpc/connect/protoc
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
-import { bodyTooLarge, toBodyError } from '@ticketing/rest/body-headers.ts';
-import type { LargeJson } from '@ticketing/rest/large-json.ts';
-import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
-import { limitWireStructure } from '@ticketing/rest/wire-structure-limit.ts';
+import { maxBodyBytesOf } from '@ticketing/rest/codec/options.ts';
+import { bodyTooLarge, toBodyError } from '@ticketing/rest/limits/body-headers.ts';
+import type { LargeJson } from '@ticketing/rest/limits/large-json.ts';
+import { limitWireStructure } from '@ticketing/rest/limits/wire-structure-limit.ts';
 import { ByteCollector } from '@ticketing/runtime/byte-collector.ts';
 import { callerKey } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';

@@ -1,5 +1,5 @@
 import type { ConnectRouter } from '@connectrpc/connect';
-import { isEventStream } from '@ticketing/rest/options.ts';
+import { isEventStream } from '@ticketing/rest/codec/options.ts';
 import { callDeadlineMs } from './call.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { replyWithProblems } from '@ticketing/rest/problem-reply.ts';
-import { rejectOtherMethods } from '@ticketing/rest/rest-api.ts';
+import { replyWithProblems } from '@ticketing/rest/routes/problem-reply.ts';
+import { rejectOtherMethods } from '@ticketing/rest/routes/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { FastifyInstance } from 'fastify';

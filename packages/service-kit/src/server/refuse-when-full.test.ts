@@ -1,7 +1,7 @@
 import { create, type DescMethod, type MessageInitShape } from '@bufbuild/protobuf';
 import { KnowledgeService } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
 import { KnowledgeStatus } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
-import { accessOf } from '@ticketing/rest/options.ts';
+import { accessOf } from '@ticketing/rest/codec/options.ts';
 import { services } from '@ticketing/system/services.ts';
 import { expect, test } from 'vitest';
 import { isWriting, refuseWhenFull } from './refuse-when-full.ts';

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, isMessage, type Message } from '@bufbuild/protobuf';
 import { FieldMaskSchema } from '@bufbuild/protobuf/wkt';
-import { fieldNamed, spellingsOf } from '@ticketing/rest/options.ts';
+import { fieldNamed, spellingsOf } from '@ticketing/rest/codec/options.ts';
 
 /** The value of a field of a message, the items of a list, or nothing. */
 export function readParts(message: unknown, field: string): unknown {

@@ -1,4 +1,4 @@
-import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { Call } from './call.ts';
 

@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream';
-import { bodyTooLarge, requireBodyFits, requirePlainBody, toBodyError } from '@ticketing/rest/body-headers.ts';
-import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
+import { defaultMaxBodyBytes } from '@ticketing/rest/codec/options.ts';
+import { bodyTooLarge, requireBodyFits, requirePlainBody, toBodyError } from '@ticketing/rest/limits/body-headers.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
 import { pieceCounter } from '@ticketing/runtime/byte-collector.ts';
 import { tooManyAtOnce } from '@ticketing/service-kit/admission/caller-limits.ts';

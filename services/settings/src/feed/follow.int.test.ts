@@ -9,7 +9,7 @@ import {
 import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
-import type { OpenApiDocument } from '@ticketing/rest/openapi.ts';
+import type { OpenApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { developmentIssuer } from '@ticketing/testkit/development-keys.ts';

@@ -1,5 +1,5 @@
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
-import type { Condition } from '@ticketing/rest/filter.ts';
+import type { Condition } from '@ticketing/rest/codec/filter.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { allOf } from '@ticketing/store/field-query.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';

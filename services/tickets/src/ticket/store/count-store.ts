@@ -1,4 +1,4 @@
-import { type Condition, matchesValue } from '@ticketing/rest/filter.ts';
+import { type Condition, matchesValue } from '@ticketing/rest/codec/filter.ts';
 import type { Query } from '@ticketing/store/field-query.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
 import { filterKeys, requiresValue } from '../rules/keys.ts';

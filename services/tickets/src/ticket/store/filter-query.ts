@@ -1,4 +1,4 @@
-import type { Condition } from '@ticketing/rest/filter.ts';
+import type { Condition } from '@ticketing/rest/codec/filter.ts';
 import { fieldQuery, matchNothing, type Query } from '@ticketing/store/field-query.ts';
 import { wordsOf } from '@ticketing/words/words.ts';
 import { activeWithinSeconds } from '../rules/active-customer.ts';

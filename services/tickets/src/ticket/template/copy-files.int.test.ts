@@ -4,7 +4,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { type Attachment, AttachmentSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
-import { bodyHead, bodyPiece } from '@ticketing/rest/http-body.ts';
+import { bodyHead, bodyPiece } from '@ticketing/rest/routes/http-body.ts';
 import { createGrpcTransport, type GrpcTransport } from '@ticketing/service-kit/client/grpc-transport.ts';
 import { serviceClient } from '@ticketing/service-kit/client/service-client.ts';
 import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';

@@ -1,7 +1,7 @@
 import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { anyCharacter } from '../test/arbitrary-text.ts';
+import { anyCharacter } from '../../test/arbitrary-text.ts';
 import { escapePointer, scanJson } from './scan-json.ts';
 
 const found = (text: string, maxDepth = 64) => {

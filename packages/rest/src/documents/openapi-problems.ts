@@ -2,11 +2,11 @@ import type { DescMethod, JsonObject } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import { ViolationSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
+import { takesIdempotencyKey } from '../codec/options.ts';
+import { type ProblemDocument, problemMediaType } from '../codec/problem.ts';
+import type { Binding } from '../routes/request-reader.ts';
 import type { Schema, SchemaWriter } from './openapi-schema.ts';
-import { takesIdempotencyKey } from './options.ts';
-import { type ProblemDocument, problemMediaType } from './problem.ts';
 import { generalCodes, type ProblemStatus, problemStatuses } from './problem-codes.ts';
-import type { Binding } from './request-reader.ts';
 
 /** The properties of a route that determine which problems it can return. */
 export interface ProblemRoute {

@@ -1,5 +1,5 @@
 import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
-import { scanJson } from './scan-json.ts';
+import { scanJson } from '../codec/scan-json.ts';
 import { limitJsonStructure } from './structure-limit.ts';
 
 const maxJsonDepth = 64;

@@ -18,12 +18,12 @@ import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
-import { messageEncoder } from './encode.ts';
+import { messageEncoder } from '../codec/encode.ts';
+import { restRuleOf } from '../codec/options.ts';
+import { toProblem } from '../codec/problem.ts';
+import { bindingOf, requestReader } from '../routes/request-reader.ts';
 import { openApiDocument } from './openapi.ts';
 import { SchemaWriter } from './openapi-schema.ts';
-import { restRuleOf } from './options.ts';
-import { toProblem } from './problem.ts';
-import { bindingOf, requestReader } from './request-reader.ts';
 
 const services = [TicketService, TagService];
 const methods: readonly DescMethod[] = services

@@ -1,7 +1,7 @@
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { anyCharacter } from '../test/arbitrary-text.ts';
+import { anyCharacter } from '../../test/arbitrary-text.ts';
 import { parseQuery } from './query.ts';
 
 const plain = (text: string) => JSON.parse(JSON.stringify(parseQuery(text)));

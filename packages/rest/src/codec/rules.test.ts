@@ -14,7 +14,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { expect, test } from 'vitest';
-import { probeMessage } from '../test/probe-contract.ts';
+import { probeMessage } from '../../test/probe-contract.ts';
 import { fieldNamed } from './options.ts';
 import { itemKeywordsOf, keywordsOf, messageValidator } from './rules.ts';
 
@@ -115,7 +115,7 @@ test('checks formats and patterns', () => {
     'invalid_format #/attachments/0/url',
   ]);
   expect(found(CreateTagRequestSchema, { name: 'x', color: '#12345g' })).toEqual(['invalid_format #/color']);
-  for (const attachmentId of ['abcd123', 'abcd12345', 'ABCD1234', 'abcd1234\n', '../../..']) {
+  for (const attachmentId of ['abcd123', 'abcd12345', 'ABCD1234', 'abcd1234\n', '../../../..']) {
     expect(found(DeleteAttachmentRequestSchema, { ticketId: 1, attachmentId })).toEqual([
       'invalid_format #/attachmentId',
     ]);

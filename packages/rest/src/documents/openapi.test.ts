@@ -312,7 +312,7 @@ function lint(document: OpenApiDocument): { status: number | null; report: strin
   try {
     writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
     writeFileSync(join(folder, 'redocly.yaml'), 'extends: [recommended]\ntelemetry: off\n');
-    const redocly = fileURLToPath(new URL('../../../node_modules/.bin/redocly', import.meta.url));
+    const redocly = fileURLToPath(new URL('../../../../node_modules/.bin/redocly', import.meta.url));
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
     const { status, stdout, stderr } = spawnSync(process.execPath, [redocly, 'lint', 'openapi.json'], {
       cwd: folder,

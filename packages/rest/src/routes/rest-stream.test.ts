@@ -7,8 +7,8 @@ import {
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { bodiesOf } from '../test/stub-rest-api.ts';
-import { openApiDocument } from './openapi.ts';
+import { bodiesOf } from '../../test/stub-rest-api.ts';
+import { openApiDocument } from '../documents/openapi.ts';
 import { implement, registerRestApi } from './rest-api.ts';
 
 type Parts = AsyncIterable<ExportReportingTicketsResponse>;

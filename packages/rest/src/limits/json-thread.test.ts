@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { type JsonThread, type JsonThreadOptions, openJsonThread } from './json-thread.ts';
 import { parseJson } from './parse-json.ts';
 
-const probe = new URL('../test/probe.worker.ts', import.meta.url);
+const probe = new URL('../../test/probe.worker.ts', import.meta.url);
 
 function open(options: Partial<JsonThreadOptions> = {}): JsonThread {
   const maxQueuedBytes = 1024 ** 3;
@@ -134,7 +134,7 @@ test.each(['exit', 'throw', 'spin', 'fail'])(
 );
 
 test('a module that cannot be loaded is 503', async () => {
-  const thread = open({ module: new URL('../test/missing.worker.ts', import.meta.url) });
+  const thread = open({ module: new URL('../../test/missing.worker.ts', import.meta.url) });
   await expect(thread.parse('a', bytesOf('1'))).rejects.toMatchObject(crashed);
   await expect(thread.parse('a', bytesOf('1'))).rejects.toMatchObject(crashed);
 });

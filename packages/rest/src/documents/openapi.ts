@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DescField, DescMethod, DescService, JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
+import { accessOf, fieldNamed, isEventStream, restRuleOf, takesIdempotencyKey } from '../codec/options.ts';
+import { idempotencyKeyPattern } from '../routes/idempotency-key.ts';
+import { mediaTypesOf } from '../routes/media-types.ts';
+import { type Binding, bindingOf, isNested } from '../routes/request-reader.ts';
+import { messageFinder } from '../routes/rest-api.ts';
 import { commentsOf } from './comments.ts';
-import { idempotencyKeyPattern } from './idempotency-key.ts';
-import { mediaTypesOf } from './media-types.ts';
 import { problemObject, problemReferences, problemResponses, problemStatusesOf } from './openapi-problems.ts';
 import { descriptionOf, isRequired, isShown, limitsOf, type Schema, SchemaWriter } from './openapi-schema.ts';
-import { accessOf, fieldNamed, isEventStream, restRuleOf, takesIdempotencyKey } from './options.ts';
 import { namedCodes, type ProblemStatus } from './problem-codes.ts';
-import { type Binding, bindingOf, isNested } from './request-reader.ts';
-import { messageFinder } from './rest-api.ts';
 
 /** The general information in an OpenAPI document. */
 export interface OpenApiInfo {

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { DescMethod, JsonValue, Message } from '@bufbuild/protobuf';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
-import { messageEncoder } from './encode.ts';
-import { fieldNamed } from './options.ts';
+import { messageEncoder } from '../codec/encode.ts';
+import { fieldNamed } from '../codec/options.ts';
 
 /** The media type of server-sent events. */
 export const eventStreamMediaType = 'text/event-stream';

@@ -7,7 +7,7 @@ import {
   SearchTicketsResponseSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { expect, test } from 'vitest';
-import { probeMessage } from '../test/probe-contract.ts';
+import { probeMessage } from '../../test/probe-contract.ts';
 import { flagsThatShow, messageEncoder } from './encode.ts';
 
 const at = (seconds: number) => ({ seconds: BigInt(seconds), nanos: 0 });

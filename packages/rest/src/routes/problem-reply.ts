@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { problemHeaders, toProblem } from './problem.ts';
+import { problemHeaders, toProblem } from '../codec/problem.ts';
 
 /** The functions of the server that problem documents need. */
 export interface ProblemContext {

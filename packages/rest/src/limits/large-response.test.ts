@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { SearchTicketsResponseSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { messageEncoder } from './encode.ts';
+import { messageEncoder } from '../codec/encode.ts';
 import { isLarge, markAsLarge, writeInPieces } from './large-response.ts';
 
 async function collect(pieces: AsyncIterable<Buffer>): Promise<Buffer[]> {

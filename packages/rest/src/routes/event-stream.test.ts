@@ -9,9 +9,9 @@ import {
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { bodiesOf } from '../test/stub-rest-api.ts';
+import { bodiesOf } from '../../test/stub-rest-api.ts';
+import { openApiDocument } from '../documents/openapi.ts';
 import { commentMs } from './event-stream.ts';
-import { openApiDocument } from './openapi.ts';
 import { implement, registerRestApi } from './rest-api.ts';
 
 type Stream = () => AsyncIterable<FollowEventsResponse>;

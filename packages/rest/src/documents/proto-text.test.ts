@@ -9,7 +9,7 @@ import { SettingChangedSchema } from '@ticketing/contracts/ticketing/events/v1/s
 import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_changed_pb.ts';
 import { TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { expect, test } from 'vitest';
-import { probeMessage } from '../test/probe-contract.ts';
+import { probeMessage } from '../../test/probe-contract.ts';
 import { protoText } from './proto-text.ts';
 
 test.each([TicketChangedSchema, TagChangedSchema, SettingChangedSchema])(
@@ -52,7 +52,7 @@ function compile(text: string, typeName: string): DescMessage {
   const folder = mkdtempSync(join(tmpdir(), 'proto-'));
   try {
     writeFileSync(join(folder, 'message.proto'), text);
-    const buf = fileURLToPath(new URL('../../../node_modules/.bin/buf', import.meta.url));
+    const buf = fileURLToPath(new URL('../../../../node_modules/.bin/buf', import.meta.url));
     const { status, stdout, stderr } = spawnSync(process.execPath, [buf, 'build', '-o', '-#format=json'], {
       cwd: folder,
       encoding: 'utf8',

@@ -11,7 +11,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { expect, test } from 'vitest';
-import { probeMessage } from '../test/probe-contract.ts';
+import { probeMessage } from '../../test/probe-contract.ts';
 import { compileMessageDecoder, type DecoderOptions, Problems } from './decode.ts';
 
 const resources: Record<string, DescMessage> = {

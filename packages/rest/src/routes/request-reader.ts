@@ -2,11 +2,11 @@ import { create, type DescField, type DescMessage, type DescMethod, type Message
 import { TimestampSchema } from '@bufbuild/protobuf/wkt';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
-import { compileMessageDecoder, Problems } from './decode.ts';
-import { fieldNamed } from './options.ts';
-import { type ParsedJson, parseJson } from './parse-json.ts';
+import { compileMessageDecoder, Problems } from '../codec/decode.ts';
+import { fieldNamed } from '../codec/options.ts';
+import { messageValidator } from '../codec/rules.ts';
+import { type ParsedJson, parseJson } from '../limits/parse-json.ts';
 import { parseQuery } from './query.ts';
-import { messageValidator } from './rules.ts';
 
 /** The parts of an HTTP request that become a message. */
 export interface RequestParts {

@@ -1,6 +1,6 @@
 import { create, type DescMessage, equals, type Message } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import { probeMessage } from '../test/probe-contract.ts';
+import { probeMessage } from '../../test/probe-contract.ts';
 import { withoutShownOnce } from './shown-once.ts';
 
 const shownOnce = { '[ticketing.api.v1.json]': { shownOnce: true } };

@@ -16,9 +16,9 @@ import {
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify, { type InjectOptions } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { probeService } from '../test/probe-contract.ts';
-import { bodiesOf, stubRestApi } from '../test/stub-rest-api.ts';
-import { largeBodyBytes } from './large-json.ts';
+import { probeService } from '../../test/probe-contract.ts';
+import { bodiesOf, stubRestApi } from '../../test/stub-rest-api.ts';
+import { largeBodyBytes } from '../limits/large-json.ts';
 import { implement, registerRestApi } from './rest-api.ts';
 
 type Setup = Parameters<typeof stubRestApi>;
@@ -282,7 +282,7 @@ test('responds with 503 to large JSON that the thread cannot read, and serves th
   onTestFinished(() => app.close());
   const served = implement(TagService, {}, { createTag: async () => create(CreateTagResponseSchema) });
   const context = { traceIdOf: () => 't', onServerError: () => undefined };
-  const bodies = bodiesOf(app, new URL('../test/probe.worker.ts', import.meta.url));
+  const bodies = bodiesOf(app, new URL('../../test/probe.worker.ts', import.meta.url));
   await registerRestApi(app, { services: [served], begin: async () => ({}), ...bodies, ...context });
   const post = (text: string) => {
     const payload = text.padEnd(largeBodyBytes);

@@ -1,9 +1,9 @@
 import { type DescEnum, type DescField, type DescMessage, type JsonObject, ScalarType } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
+import { formatDateTime, formatRfc3339 } from '../codec/date-time.ts';
+import { jsonFormOf, rulesOf, spellingsOf } from '../codec/options.ts';
+import { itemKeywordsOf, keywordsOf } from '../codec/rules.ts';
 import { commentsOf } from './comments.ts';
-import { formatDateTime, formatRfc3339 } from './date-time.ts';
-import { jsonFormOf, rulesOf, spellingsOf } from './options.ts';
-import { itemKeywordsOf, keywordsOf } from './rules.ts';
 
 /** A JSON Schema in the dialect of OpenAPI 3.1. */
 export type Schema = JsonObject;

@@ -1,7 +1,7 @@
 import type { DescEnum, DescMessage, JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { spellingsOf } from '../codec/options.ts';
 import { commentsOf } from './comments.ts';
 import { type Schema, SchemaWriter } from './openapi-schema.ts';
-import { spellingsOf } from './options.ts';
 import { protoText } from './proto-text.ts';
 
 /** An AsyncAPI 3.0 document, as plain JSON. */

@@ -1,7 +1,7 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
-import { messageEncoder } from './encode.ts';
-import { jsonFormOf } from './options.ts';
+import { messageEncoder } from '../codec/encode.ts';
+import { jsonFormOf } from '../codec/options.ts';
 
 const largeResponses = new WeakSet<Message>();
 const pieceLength = 256 * 1024;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { anyCharacter } from '../test/arbitrary-text.ts';
+import { anyCharacter } from '../../test/arbitrary-text.ts';
 import { isPortableJson, portabilityViolations } from './open-json.ts';
 
 const found = (value: unknown, levels?: number) =>

@@ -7,8 +7,8 @@ import { TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_p
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import { expect, test } from 'vitest';
-import { restRuleOf } from './options.ts';
-import { parseJson } from './parse-json.ts';
+import { restRuleOf } from '../codec/options.ts';
+import { parseJson } from '../limits/parse-json.ts';
 import { bindingOf, requestReader } from './request-reader.ts';
 
 interface Parts {
