@@ -1,4 +1,4 @@
-import { freeSlug, stemOf } from '@ticketing/slug/slug.ts';
+import { freeSlug, stemOf } from '@ticketing/text/slug.ts';
 import type { mongo } from 'mongoose';
 import { isDuplicateKey } from './store-error.ts';
 import type { UniqueWrites } from './unique-writes.ts';

@@ -5,7 +5,7 @@ import { removePresent } from '@ticketing/store/remove-present.ts';
 import { slugInserts } from '@ticketing/store/slug-inserts.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import { uniqueWrites } from '@ticketing/store/unique-writes.ts';
-import { fold } from '@ticketing/words/words.ts';
+import { fold } from '@ticketing/text/words.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { SkillState } from './rules.ts';
 
