@@ -10,7 +10,7 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { RunningService, Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { KitOverrides } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { type Database, openDatabase } from '@ticketing/store/database.ts';
+import { type Database, openDatabase } from '@ticketing/store/connection/database.ts';
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
 import mongoose from 'mongoose';
 import { inject } from 'vitest';

@@ -8,9 +8,9 @@ import { timeOrderedId, timeOrderedIds } from '@ticketing/runtime/time-ordered-i
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { type CursorCodec, cursorCodecOf } from '@ticketing/store/cursor.ts';
-import { type ErasedIds, erasedIds } from '@ticketing/store/erased-ids.ts';
-import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
+import { type ErasedIds, erasedIds } from '@ticketing/store/ids/erased-ids.ts';
+import { type IdSequence, idSequence } from '@ticketing/store/ids/id-sequence.ts';
+import { type CursorCodec, cursorCodecOf } from '@ticketing/store/paging/cursor.ts';
 import { type SecretBox, secretBox } from '@ticketing/text/sealed-text.ts';
 import { type AdmitFollower, followerLimits } from './feed/follower-limits.ts';
 import { type EventStore, eventStore } from './feed/store.ts';

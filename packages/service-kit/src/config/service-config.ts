@@ -1,6 +1,6 @@
 import { type BusConfig, readBusConfig } from '@ticketing/events/bus/bus-config.ts';
 import { type ConfigReader, type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
-import { readStoreConfig, type StoreConfig } from '@ticketing/store/store-config.ts';
+import { readStoreConfig, type StoreConfig } from '@ticketing/store/connection/store-config.ts';
 import { consumedTopics, type Role, type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
 import { type RateLimits, readRateLimits } from '../admission/rate-limits.ts';
 import { isAudited } from '../server/audit-changes.ts';

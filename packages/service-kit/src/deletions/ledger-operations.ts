@@ -1,9 +1,9 @@
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
-import { lastIds, skipIds } from '@ticketing/store/id-sequence.ts';
-import { ledgerSighting, openLastSeen } from '@ticketing/store/last-seen.ts';
-import { serverTime } from '@ticketing/store/server-time.ts';
-import { storeIdOf } from '@ticketing/store/store-format.ts';
+import { serverTime } from '@ticketing/store/connection/server-time.ts';
+import { storeIdOf } from '@ticketing/store/connection/store-format.ts';
+import { lastIds, skipIds } from '@ticketing/store/ids/id-sequence.ts';
+import { ledgerSighting, openLastSeen } from '@ticketing/store/leases/last-seen.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import { serviceCaller } from '../identity/caller.ts';
 import type { Composition } from '../lifecycle/composition.ts';

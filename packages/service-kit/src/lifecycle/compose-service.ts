@@ -4,7 +4,7 @@ import type { Relay } from '@ticketing/events/outbox/relay.ts';
 import type { ConfigReader, Environment } from '@ticketing/runtime/config-reader.ts';
 import { createLogger, type Logger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { serviceNamed } from '@ticketing/system/services.ts';
 import { readServiceConfig } from '../config/service-config.ts';
 import type { Ports } from '../server/http-server.ts';

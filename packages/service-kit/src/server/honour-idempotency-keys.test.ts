@@ -8,8 +8,12 @@ import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { takesIdempotencyKey } from '@ticketing/rest/codec/options.ts';
 import { implement } from '@ticketing/rest/routes/rest-api.ts';
-import type { ClaimedRequest, IdempotencyClaim, IdempotencyStore } from '@ticketing/store/idempotency-store.ts';
-import { openPageBudget, type PageBudget } from '@ticketing/store/page-budget.ts';
+import type {
+  ClaimedRequest,
+  IdempotencyClaim,
+  IdempotencyStore,
+} from '@ticketing/store/idempotency/idempotency-store.ts';
+import { openPageBudget, type PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import { describe, expect, test } from 'vitest';
 import { serviceCaller } from '../identity/caller.ts';
 import type { Call } from './call.ts';

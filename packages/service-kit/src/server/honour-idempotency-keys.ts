@@ -6,9 +6,13 @@ import { takesIdempotencyKey } from '@ticketing/rest/codec/options.ts';
 import { withoutShownOnce } from '@ticketing/rest/codec/shown-once.ts';
 import { parseIdempotencyKey } from '@ticketing/rest/routes/idempotency-key.ts';
 import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
-import type { ClaimedRequest, IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency-store.ts';
-import { whileRenewing } from '@ticketing/store/lease.ts';
-import type { PageBudget } from '@ticketing/store/page-budget.ts';
+import type {
+  ClaimedRequest,
+  IdempotencyStore,
+  ResponseSubject,
+} from '@ticketing/store/idempotency/idempotency-store.ts';
+import { whileRenewing } from '@ticketing/store/leases/lease.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import { callerKey, isHuman } from '../identity/caller.ts';
 import type { Call } from './call.ts';
 import type { IdempotentRequest } from './idempotent-request.ts';

@@ -1,4 +1,4 @@
-import type { ResponseSubject } from '@ticketing/store/idempotency-store.ts';
+import type { ResponseSubject } from '@ticketing/store/idempotency/idempotency-store.ts';
 
 /** A request with an `Idempotency-Key`: the client may send it more than once, but its change is made once. */
 export interface IdempotentRequest {

@@ -2,7 +2,7 @@ import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { accessOf, auditRuleOf, restRuleOf } from '@ticketing/rest/codec/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
-import { type FreeSpace, requireSpace } from '@ticketing/store/free-space.ts';
+import { type FreeSpace, requireSpace } from '@ticketing/store/connection/free-space.ts';
 import type { Call } from './call.ts';
 import { fieldReader } from './request-fields.ts';
 

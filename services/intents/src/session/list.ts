@@ -5,7 +5,7 @@ import type {
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
 import { callerKey, hasRight } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { Context } from '../context.ts';
 import { sessionMessage } from './rules.ts';
 

@@ -5,7 +5,7 @@ import {
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { type Condition, readFilters } from '@ticketing/rest/codec/filter.ts';
 import { readOrder } from '@ticketing/rest/codec/read-order.ts';
-import { fieldQuery } from '@ticketing/store/field-query.ts';
+import { fieldQuery } from '@ticketing/store/document/field-query.ts';
 import { computedColumn, type RowColumn, shownColumns } from '../row/rules/columns.ts';
 import type { RowRequest } from '../row/store/read.ts';
 import type { RowDocument } from '../row/store/schema.ts';

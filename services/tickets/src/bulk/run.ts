@@ -8,7 +8,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { staleVersion } from '@ticketing/service-kit/server/if-match.ts';
-import { whileRenewing } from '@ticketing/store/lease.ts';
+import { whileRenewing } from '@ticketing/store/leases/lease.ts';
 import type { BulkCall, Bulks, Context } from '../context.ts';
 import { applyPatch } from '../ticket/apply-patch.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';

@@ -6,7 +6,7 @@ import { notFound } from '@ticketing/errors/domain-error.ts';
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { Context } from '../context.ts';
 import { messageBytes } from './rules/fields.ts';
 import { conversationMessages, readOpeningMessage, type ShownConversation } from './to-proto.ts';

@@ -1,5 +1,5 @@
 import type { Condition } from '@ticketing/rest/codec/filter.ts';
-import { fieldQuery, matchNothing, type Query } from '@ticketing/store/field-query.ts';
+import { fieldQuery, matchNothing, type Query } from '@ticketing/store/document/field-query.ts';
 import { wordsOf } from '@ticketing/text/words.ts';
 import { activeWithinSeconds } from '../rules/active-customer.ts';
 import { filterKeys } from '../rules/keys.ts';

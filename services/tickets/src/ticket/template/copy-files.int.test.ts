@@ -8,7 +8,7 @@ import { bodyHead, bodyPiece } from '@ticketing/rest/routes/http-body.ts';
 import { createGrpcTransport, type GrpcTransport } from '@ticketing/service-kit/client/grpc-transport.ts';
 import { serviceClient } from '@ticketing/service-kit/client/service-client.ts';
 import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { type StubServer, startStubServer } from '@ticketing/testkit/stub-server.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';

@@ -1,7 +1,7 @@
 import { freeSlug, stemOf } from '@ticketing/text/slug.ts';
 import type { mongo } from 'mongoose';
-import { isDuplicateKey } from './store-error.ts';
-import type { UniqueWrites } from './unique-writes.ts';
+import { isDuplicateKey } from '../document/store-error.ts';
+import type { UniqueWrites } from '../document/unique-writes.ts';
 
 /** A document whose slug is unique, in its collection or among those with the same owner; a unique index says which. */
 export interface SlugDocument {

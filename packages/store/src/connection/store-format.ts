@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Connection, mongo } from 'mongoose';
+import { isDuplicateKey } from '../document/store-error.ts';
 import { readCopiedDocuments } from './database-copy.ts';
-import { isDuplicateKey } from './store-error.ts';
 
 /** Raised when stored documents change in such a way that this version cannot read those of older versions. */
 const currentFormat = 3;

@@ -1,5 +1,5 @@
+import { storageFull } from '../document/store-error.ts';
 import type { Database } from './database.ts';
-import { storageFull } from './store-error.ts';
 
 /** The disk of a database. Units: bytes. */
 export interface Disk {

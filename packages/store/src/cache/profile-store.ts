@@ -1,7 +1,7 @@
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { type Connection, Schema } from 'mongoose';
+import { retryUpsert, storeCall } from '../document/store-error.ts';
 import { refreshingCache } from './refreshing-cache.ts';
-import { retryUpsert, storeCall } from './store-error.ts';
 
 /** A profile: the claims of its last verified token. */
 export interface Profile {

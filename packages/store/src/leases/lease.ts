@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Connection, mongo } from 'mongoose';
-import type { Query } from './field-query.ts';
-import { serverTime } from './server-time.ts';
-import { isDuplicateKey } from './store-error.ts';
+import { serverTime } from '../connection/server-time.ts';
+import type { Query } from '../document/field-query.ts';
+import { isDuplicateKey } from '../document/store-error.ts';
 
 /** Which process works on a document, and until when no other may, by the clock of the database server. */
 export interface Lease {

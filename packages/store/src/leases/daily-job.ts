@@ -1,6 +1,6 @@
 import type { Connection, mongo } from 'mongoose';
+import { storeCall } from '../document/store-error.ts';
 import { type Leased, openLeases } from './lease.ts';
-import { storeCall } from './store-error.ts';
 
 /** A job that one of the replicas of a service runs once a day. Errors of every operation: store_unavailable. */
 export interface DailyJob {

@@ -1,5 +1,5 @@
 import type { Connection, mongo } from 'mongoose';
-import { serverTime } from './server-time.ts';
+import { serverTime } from '../connection/server-time.ts';
 
 /** When something of a service was last seen at work, by the clock of the database server. */
 interface SightingDocument {

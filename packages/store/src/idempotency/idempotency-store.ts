@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { type Connection, mongo } from 'mongoose';
-import { type Claimed, type Leased, type Leases, openLeases } from './lease.ts';
-import { buildBudgetIndexes, openResponseBudget, type ResponseOwner } from './response-budget.ts';
+import { serverTime } from '../connection/server-time.ts';
+import { isDuplicateKey, retryUpsert, storeCall } from '../document/store-error.ts';
+import { type Claimed, type Leased, type Leases, openLeases } from '../leases/lease.ts';
+import { buildBudgetIndexes, openResponseBudget, type ResponseOwner } from '../quota/response-budget.ts';
 import {
   buildPartIndexes,
   openResponseParts,
@@ -10,8 +12,6 @@ import {
   type ResponseParts,
   type StoredParts,
 } from './response-parts.ts';
-import { serverTime } from './server-time.ts';
-import { isDuplicateKey, retryUpsert, storeCall } from './store-error.ts';
 
 /** Something that a stored response describes, for example `{ kind: 'Ticket', id: 12 }`. Both are erased together. */
 export interface ResponseSubject {

@@ -1,5 +1,5 @@
 import type { Connection, mongo } from 'mongoose';
-import { retryUpsert, storeCall } from './store-error.ts';
+import { retryUpsert, storeCall } from '../document/store-error.ts';
 
 /**
  * The ids of resources that were deleted elsewhere, about which nothing may be stored any more. Code that stores data

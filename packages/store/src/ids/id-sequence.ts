@@ -1,6 +1,6 @@
 import type { Connection, mongo } from 'mongoose';
-import { storeCall } from './store-error.ts';
-import { updateOrInsert } from './update-or-insert.ts';
+import { storeCall } from '../document/store-error.ts';
+import { updateOrInsert } from '../document/update-or-insert.ts';
 
 /** Hands out ids that are never used again; gaps are possible. Errors: store_unavailable. */
 export interface IdSequence {

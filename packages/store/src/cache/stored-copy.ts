@@ -1,5 +1,5 @@
 import mongoose, { type Connection, type mongo } from 'mongoose';
-import { isDuplicateKey, storeCall } from './store-error.ts';
+import { isDuplicateKey, storeCall } from '../document/store-error.ts';
 
 /** A copy of data of another service. Errors of every operation: store_unavailable. */
 export interface StoredCopy {

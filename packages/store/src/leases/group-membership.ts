@@ -1,7 +1,7 @@
 import type { Connection, mongo } from 'mongoose';
-import type { Query } from './field-query.ts';
-import { serverTime } from './server-time.ts';
-import { updateOrInsert } from './update-or-insert.ts';
+import { serverTime } from '../connection/server-time.ts';
+import type { Query } from '../document/field-query.ts';
+import { updateOrInsert } from '../document/update-or-insert.ts';
 
 /** The members of a group, each with the time until which it counts as alive. */
 interface GroupDocument {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { aborted } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Connection, mongo } from 'mongoose';
-import type { Database } from './database.ts';
-import type { Query } from './field-query.ts';
+import type { Database } from '../connection/database.ts';
+import type { Query } from '../document/field-query.ts';
 import { openMembership } from './group-membership.ts';
 import { type Lease, type Leased, openLeases } from './lease.ts';
 

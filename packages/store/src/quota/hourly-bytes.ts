@@ -1,5 +1,5 @@
 import type { Connection, mongo } from 'mongoose';
-import { retryUpsert } from './store-error.ts';
+import { retryUpsert } from '../document/store-error.ts';
 
 /** Bytes that were counted for an owner within an hour, and when they stop to count. */
 export interface HourBytes {
