@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Print } from '@ticketing/events/dead-letters/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { foreignLedger, readLedger } from '@ticketing/service-kit/deletions/ledger-file.ts';
-import { withoutLedger } from '@ticketing/service-kit/lifecycle/operations.ts';
+import { withoutLedger } from '@ticketing/service-kit/operations/operations.ts';
 import { restoreDatabase } from '@ticketing/store/connection/database-copy.ts';
 import { copiedStoreId } from '@ticketing/store/connection/store-format.ts';
 import { services } from '@ticketing/system/services.ts';

@@ -23,9 +23,9 @@ import { testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { createGrpcTransport } from '../src/client/grpc-transport.ts';
+import { defaultServerLimits } from '../src/config/server-limits.ts';
 import { composeService, type RunningService } from '../src/lifecycle/compose-service.ts';
 import type { Kit } from '../src/lifecycle/kit.ts';
-import { defaultServerLimits } from '../src/server/server-limits.ts';
 import { openServiceTls } from '../src/tls/service-tls.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ticketing-tls-'));

@@ -2,16 +2,16 @@ import { type ProblemContext, replyWithProblems } from '@ticketing/rest/routes/p
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
+import type { ServerLimits } from '@ticketing/service-kit/config/server-limits.ts';
 import type { ServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
 import type { VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
-import type { Health } from '@ticketing/service-kit/lifecycle/health.ts';
+import type { Health } from '@ticketing/service-kit/observability/health.ts';
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
 import { type LogRefusal, refusalLog } from '@ticketing/service-kit/observability/refusal-log.ts';
 import { createHttpServer } from '@ticketing/service-kit/server/http-server.ts';
 import { limitAnonymous } from '@ticketing/service-kit/server/limit-anonymous.ts';
 import { registerProbes } from '@ticketing/service-kit/server/probes.ts';
-import type { ServerLimits } from '@ticketing/service-kit/server/server-limits.ts';
 import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import type { FastifyInstance } from 'fastify';
 import { bodiesOfCallers } from './admission/body-limit.ts';

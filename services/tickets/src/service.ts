@@ -9,8 +9,8 @@ import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_servic
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { implement, type ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { applyAnalysis } from './analysis/apply.ts';
 import { recordExecution } from './analysis/record-execution.ts';
 import { replaceAutoExecution } from './analysis/replace-auto-execution.ts';

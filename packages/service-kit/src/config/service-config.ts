@@ -3,7 +3,7 @@ import { type ConfigReader, type Environment, readConfig } from '@ticketing/runt
 import { readStoreConfig, type StoreConfig } from '@ticketing/store/connection/store-config.ts';
 import { consumedTopics, type Role, type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
 import { type RateLimits, readRateLimits } from '../admission/rate-limits.ts';
-import { isAudited } from '../server/audit-changes.ts';
+import { isAudited } from '../handlers/audit-changes.ts';
 import type { ConnectionLimits } from '../server/limit-connections.ts';
 import { type OutboundConfig, readOutboundConfig } from './outbound-config.ts';
 import { readTlsConfig, type TlsConfig } from './tls-config.ts';

@@ -6,12 +6,12 @@ import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { consumedTopics, type Role, type ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance } from 'fastify';
+import type { Call } from '../call/call.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { Call } from '../server/call.ts';
+import type { OperationRequest } from '../operations/operation-request.ts';
+import { type OperationName, ownOperations } from '../operations/operations.ts';
 import { type EraseTicket, eraseDeletedTickets } from './erase-deleted-tickets.ts';
 import type { Kit } from './kit.ts';
-import type { OperationRequest } from './operation-request.ts';
-import { type OperationName, ownOperations } from './operations.ts';
 import type { ScheduledTask } from './schedule.ts';
 
 /** The parts of a service. The roles of a process decide which of them it runs. */

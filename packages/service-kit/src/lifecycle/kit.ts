@@ -16,16 +16,17 @@ import { type FreeSpace, type ReadDisk, readDisk, watchFreeSpace } from '@ticket
 import { type IdempotencyStore, openIdempotencyStore } from '@ticketing/store/idempotency/idempotency-store.ts';
 import { openPageBudget, type PageBudget, type PageLimits } from '@ticketing/store/paging/page-budget.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
+import { callerShare } from '../admission/bodies-in-flight.ts';
 import { createGrpcTransport } from '../client/grpc-transport.ts';
 import { type OnBehalfOf, serviceClient } from '../client/service-client.ts';
+import type { ServerLimits } from '../config/server-limits.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
 import type { TracesConfig } from '../config/traces-config.ts';
 import { type InternalTokens, internalTokens } from '../identity/internal-token.ts';
 import { type Issuer, openIssuer } from '../identity/issuer.ts';
+import { type Health, watchHealth } from '../observability/health.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { measureStore } from '../observability/store-metrics.ts';
-import { callerShare } from '../server/bodies-in-flight.ts';
-import type { ServerLimits } from '../server/server-limits.ts';
 import {
   type ConfigurationCopy,
   defaultConfiguration,
@@ -34,7 +35,6 @@ import {
 } from '../settings/configuration-copy.ts';
 import { measureCertificates } from '../tls/certificate-metrics.ts';
 import { openServiceTls, type ServiceTls } from '../tls/service-tls.ts';
-import { type Health, watchHealth } from './health.ts';
 
 /** The resources from which a service makes its parts. The kit is closed when the service stops. */
 export interface Kit<Own, Settings> {

@@ -9,9 +9,10 @@ import { parseJson } from '@ticketing/rest/limits/parse-json.ts';
 import { limitWireStructure } from '@ticketing/rest/limits/wire-structure-limit.ts';
 import { eventLoopTurns } from '@ticketing/runtime/event-loop-turns.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Authenticator } from '../admission/authenticator.ts';
 import type { CallerLimits } from '../admission/caller-limits.ts';
+import type { ServerLimits } from '../config/server-limits.ts';
 import { checkAccess } from '../identity/access.ts';
-import type { Authenticator } from '../identity/authenticator.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { LogRefusal } from '../observability/refusal-log.ts';
@@ -20,7 +21,6 @@ import { anonymousLimit } from './limit-anonymous.ts';
 import { onClosed } from './on-closed.ts';
 import { traceOf } from './rest-call.ts';
 import { sendRpcError } from './send-rpc-error.ts';
-import type { ServerLimits } from './server-limits.ts';
 
 /** The contracts, limits and parts by which the guard decides. */
 export interface RpcGuardOptions {

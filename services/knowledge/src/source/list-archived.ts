@@ -5,7 +5,7 @@ import type {
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
 import { KnowledgeStatus } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { listSources } from './read-page.ts';
 

@@ -10,7 +10,7 @@ import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
 import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/routes/http-body.ts';
 import { prefers } from '@ticketing/rest/routes/prefer.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { requireSpace } from '@ticketing/store/connection/free-space.ts';
 import type { Context } from '../context.ts';
 import { requesterOf } from './find-own.ts';

@@ -1,5 +1,5 @@
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import type { AdmitPage } from '../row/store/read.ts';
 

@@ -9,7 +9,7 @@ import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { fileContext } from '@ticketing/files/file-context.ts';
 import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { erasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';

@@ -1,6 +1,6 @@
 import type { ConnectRouter } from '@connectrpc/connect';
 import { isEventStream } from '@ticketing/rest/codec/options.ts';
-import { callDeadlineMs } from './call.ts';
+import { callDeadlineMs } from '../call/call.ts';
 
 /**
  * Shortens the deadlines that clients ask for to that of the server, for all methods of a router. Connect itself could

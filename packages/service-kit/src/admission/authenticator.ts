@@ -1,11 +1,11 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { decodeProtectedHeader } from 'jose';
-import type { FailedTokens } from '../admission/failed-tokens.ts';
-import { invalidToken } from './access-token.ts';
-import type { Caller } from './caller.ts';
-import { internalTokenType, internalTokenVerifier } from './internal-token.ts';
-import type { Issuer } from './issuer.ts';
-import { fileKeySource } from './key-source.ts';
+import { invalidToken } from '../identity/access-token.ts';
+import type { Caller } from '../identity/caller.ts';
+import { internalTokenType, internalTokenVerifier } from '../identity/internal-token.ts';
+import type { Issuer } from '../identity/issuer.ts';
+import { fileKeySource } from '../identity/key-source.ts';
+import type { FailedTokens } from './failed-tokens.ts';
 
 /** Verifies the `Authorization` header of a request and returns its caller. */
 export interface Authenticator {

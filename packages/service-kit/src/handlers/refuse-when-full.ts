@@ -3,8 +3,8 @@ import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { accessOf, auditRuleOf, restRuleOf } from '@ticketing/rest/codec/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import { type FreeSpace, requireSpace } from '@ticketing/store/connection/free-space.ts';
-import type { Call } from './call.ts';
-import { fieldReader } from './request-fields.ts';
+import type { Call } from '../call/call.ts';
+import { fieldReader } from '../call/request-fields.ts';
 
 /**
  * Refuses the methods that write while the disk of the database is nearly full, for REST and RPC, before anything is

@@ -15,8 +15,8 @@ import type {
 } from '@ticketing/store/idempotency/idempotency-store.ts';
 import { openPageBudget, type PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import { describe, expect, test } from 'vitest';
+import type { Call } from '../call/call.ts';
 import { serviceCaller } from '../identity/caller.ts';
-import type { Call } from './call.ts';
 import { honourIdempotencyKeys } from './honour-idempotency-keys.ts';
 
 interface StoredRecord {

@@ -3,9 +3,9 @@ import { isEventStream } from '@ticketing/rest/codec/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import { tooManyAtOnce } from '../admission/caller-limits.ts';
 import { concurrencyLimiter } from '../admission/concurrency-limiter.ts';
+import type { Call } from '../call/call.ts';
+import type { ServerLimits } from '../config/server-limits.ts';
 import { callerKey, isHuman } from '../identity/caller.ts';
-import type { Call } from './call.ts';
-import type { ServerLimits } from './server-limits.ts';
 
 /**
  * Limits how many handlers of one caller run at the same time, those of streams too: a stream runs until it has been

@@ -5,8 +5,8 @@ import { auditRuleOf, fieldNamed } from '@ticketing/rest/codec/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { AuditLog } from '@ticketing/store/audit/audit-log.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
-import type { Call } from './call.ts';
-import { fieldReader, readParts } from './request-fields.ts';
+import type { Call } from '../call/call.ts';
+import { fieldReader, readParts } from '../call/request-fields.ts';
 
 /** Whether a service has an audit log: it has a method whose contract says that its changes are recorded. */
 export function isAudited({ contracts }: Pick<ServiceEntry, 'contracts'>): boolean {

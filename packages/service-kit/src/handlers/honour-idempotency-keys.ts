@@ -13,9 +13,9 @@ import type {
 } from '@ticketing/store/idempotency/idempotency-store.ts';
 import { whileRenewing } from '@ticketing/store/leases/lease.ts';
 import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
+import type { Call } from '../call/call.ts';
+import type { IdempotentRequest } from '../call/idempotent-request.ts';
 import { callerKey, isHuman } from '../identity/caller.ts';
-import type { Call } from './call.ts';
-import type { IdempotentRequest } from './idempotent-request.ts';
 
 /**
  * Makes the handlers of every POST and PATCH that writes honour `Idempotency-Key`, for REST and RPC.

@@ -10,9 +10,9 @@ import { accessOf, auditRuleOf, restRuleOf } from '@ticketing/rest/codec/options
 import type { AuditedChange } from '@ticketing/store/audit/audit-chain.ts';
 import { services } from '@ticketing/system/services.ts';
 import { expect, test, vi } from 'vitest';
+import type { Call } from '../call/call.ts';
 import { serviceCaller } from '../identity/caller.ts';
 import { auditChanges } from './audit-changes.ts';
-import type { Call } from './call.ts';
 
 /** An audit log that records its calls, in order. */
 function recorder() {

@@ -1,6 +1,6 @@
 import { deprecatedSince, deprecationCheck } from '@ticketing/rest/codec/deprecation.ts';
 import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
-import type { Call } from './call.ts';
+import type { Call } from '../call/call.ts';
 
 /**
  * Adds the header `Deprecation` to the responses to requests that use a deprecated field.

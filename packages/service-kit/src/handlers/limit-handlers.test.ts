@@ -8,9 +8,9 @@ import { GetTagResponseSchema, TagService } from '@ticketing/contracts/ticketing
 import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { expect, test } from 'vitest';
-import type { Call } from './call.ts';
+import type { Call } from '../call/call.ts';
+import { defaultServerLimits } from '../config/server-limits.ts';
 import { limitHandlers } from './limit-handlers.ts';
-import { defaultServerLimits } from './server-limits.ts';
 
 function serve() {
   const ends: (() => void)[] = [];

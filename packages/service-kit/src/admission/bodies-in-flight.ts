@@ -4,7 +4,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { bodiesInFlightReason } from '@ticketing/rest/routes/problem-reply.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
 import type { FastifyReply } from 'fastify';
-import { clientGone } from './call.ts';
+import { clientGone } from '../call/call.ts';
 
 /** The bodies of requests that a process holds until their responses have ended. */
 export interface BodiesInFlight {

@@ -5,11 +5,7 @@ import { storeIdOf } from '@ticketing/store/connection/store-format.ts';
 import { lastIds, skipIds } from '@ticketing/store/ids/id-sequence.ts';
 import { ledgerSighting, openLastSeen } from '@ticketing/store/leases/last-seen.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
-import { serviceCaller } from '../identity/caller.ts';
-import type { Composition } from '../lifecycle/composition.ts';
-import type { Kit } from '../lifecycle/kit.ts';
-import { auditChanges, isAudited } from '../server/audit-changes.ts';
-import type { Call } from '../server/call.ts';
+import type { Call } from '../call/call.ts';
 import {
   extendLedgerFile,
   foreignLedger,
@@ -17,9 +13,13 @@ import {
   missingSince,
   readLedger,
   type ServiceLedger,
-} from './ledger-file.ts';
-import { listDeletions } from './list-deletions.ts';
-import { type Repetition, repeatDeletions } from './repeat-deletions.ts';
+} from '../deletions/ledger-file.ts';
+import { listDeletions } from '../deletions/list-deletions.ts';
+import { type Repetition, repeatDeletions } from '../deletions/repeat-deletions.ts';
+import { auditChanges, isAudited } from '../handlers/audit-changes.ts';
+import { serviceCaller } from '../identity/caller.ts';
+import type { Composition } from './composition.ts';
+import type { Kit } from './kit.ts';
 
 /** The service of the operations on a ledger of deletions. Source: docs/operations/backup.md, Ledger of deletions. */
 export interface LedgerService {
