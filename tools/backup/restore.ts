@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { foreignLedger, readLedger } from '@ticketing/service-kit/deletions/ledger-file.ts';
 import { withoutLedger } from '@ticketing/service-kit/operations/operations.ts';

@@ -1,4 +1,4 @@
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import type { Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { OperationRequest } from '@ticketing/service-kit/operations/operation-request.ts';

@@ -1,4 +1,4 @@
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import { allAreCurrent, describeEncryption, type Encryption } from '@ticketing/text/encryption.ts';
 import type { Context } from './context.ts';
 import { encryptAgain } from './setting/rules/encrypt-again.ts';

@@ -2,6 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { CollectorLimitError } from '@ticketing/runtime/byte-collector.ts';
 
+/** The reason of a refusal in the middle of a body, the rest of which the server reads and discards. */
+export const bodiesInFlightReason = 'bodies_in_flight';
+
 /** Refuses a body that is compressed: it would be read as it is, or kept as it is. Errors: unsupported_encoding. */
 export function requirePlainBody(headers: IncomingHttpHeaders): void {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

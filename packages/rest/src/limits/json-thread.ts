@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers';
 import { Worker } from 'node:worker_threads';
 import { DomainError, type ErrorCode, type Violation } from '@ticketing/errors/domain-error.ts';
 import { fairQueue } from '@ticketing/runtime/fair-queue.ts';
-import { bodiesInFlightReason } from '../routes/problem-reply.ts';
+import { bodiesInFlightReason } from './body-headers.ts';
 import type { ParsedJson } from './parse-json.ts';
 
 /** A thread that reads and writes JSON, one text after the other. Callers whose texts wait are served in turn. */

@@ -2,6 +2,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { problemHeaders, toProblem } from '../codec/problem.ts';
+import { bodiesInFlightReason } from '../limits/body-headers.ts';
 
 /** The functions of the server that problem documents need. */
 export interface ProblemContext {
@@ -18,9 +19,6 @@ export function replyWithProblems(app: FastifyInstance, context: ProblemContext)
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, context));
   app.setNotFoundHandler((request, reply) => sendProblem(routeNotFound(), request, reply, context));
 }
-
-/** The reason of a refusal in the middle of a body, the rest of which the server reads and discards. */
-export const bodiesInFlightReason = 'bodies_in_flight';
 
 /** The error for a path that no route has. */
 export function routeNotFound(): DomainError {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Transform } from 'node:stream';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { bodiesInFlightReason } from '@ticketing/rest/routes/problem-reply.ts';
+import { bodiesInFlightReason } from '@ticketing/rest/limits/body-headers.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
 import type { FastifyReply } from 'fastify';
 import { clientGone } from '../call/call.ts';

@@ -21,6 +21,14 @@ export interface ServerLimits {
   followers: number;
 }
 
+/** How many connections a listener has at once. */
+export interface ConnectionLimits {
+  /** Of all clients together. */
+  total: number;
+  /** Of one client address; 0 for no limit. */
+  ofAddress: number;
+}
+
 /** Calls in flight on one HTTP/2 connection. */
 export const maxStreams = 100;
 

@@ -4,14 +4,8 @@ import { beforeChange, mayFollowChange } from '@ticketing/errors/domain-error.ts
 import { auditRuleOf, fieldNamed } from '@ticketing/rest/codec/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { AuditLog } from '@ticketing/store/audit/audit-log.ts';
-import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { Call } from '../call/call.ts';
 import { fieldReader, readParts } from '../call/request-fields.ts';
-
-/** Whether a service has an audit log: it has a method whose contract says that its changes are recorded. */
-export function isAudited({ contracts }: Pick<ServiceEntry, 'contracts'>): boolean {
-  return contracts.some(({ methods }) => methods.some((method) => auditRuleOf(method) !== undefined));
-}
 
 /**
  * Makes the handlers of every method whose contract has an audit rule record their changes in the audit log, for REST and

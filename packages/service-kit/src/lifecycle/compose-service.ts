@@ -1,5 +1,5 @@
 import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import type { Relay } from '@ticketing/events/outbox/relay.ts';
 import type { ConfigReader, Environment } from '@ticketing/runtime/config-reader.ts';
 import { createLogger, type Logger } from '@ticketing/runtime/logger.ts';

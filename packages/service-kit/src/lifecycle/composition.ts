@@ -1,6 +1,6 @@
 import { settingChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import type { Outbox } from '@ticketing/events/outbox/outbox.ts';
 import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';

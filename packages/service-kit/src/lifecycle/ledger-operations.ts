@@ -1,4 +1,4 @@
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { storeIdOf } from '@ticketing/store/connection/store-format.ts';
@@ -6,6 +6,7 @@ import { lastIds, skipIds } from '@ticketing/store/ids/id-sequence.ts';
 import { ledgerSighting, openLastSeen } from '@ticketing/store/leases/last-seen.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import type { Call } from '../call/call.ts';
+import { isAudited } from '../config/service-config.ts';
 import {
   extendLedgerFile,
   foreignLedger,
@@ -16,7 +17,7 @@ import {
 } from '../deletions/ledger-file.ts';
 import { listDeletions } from '../deletions/list-deletions.ts';
 import { type Repetition, repeatDeletions } from '../deletions/repeat-deletions.ts';
-import { auditChanges, isAudited } from '../handlers/audit-changes.ts';
+import { auditChanges } from '../handlers/audit-changes.ts';
 import { serviceCaller } from '../identity/caller.ts';
 import type { Composition } from './composition.ts';
 import type { Kit } from './kit.ts';

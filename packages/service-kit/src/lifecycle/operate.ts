@@ -9,7 +9,7 @@ import {
   replayDeadLetters,
   unsentCount,
   waitForNone,
-} from '@ticketing/events/dead-letters/operations.ts';
+} from '@ticketing/events/operations.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { consumedTopics, type ServiceEntry } from '@ticketing/system/services.ts';

@@ -8,7 +8,7 @@ import { setUpDatabase } from '@ticketing/store/connection/set-up-database.ts';
 import { buildIdempotencyIndexes } from '@ticketing/store/idempotency/idempotency-store.ts';
 import { consumedTopics, type ServiceEntry } from '@ticketing/system/services.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
-import { isAudited } from '../handlers/audit-changes.ts';
+import { isAudited } from '../config/service-config.ts';
 
 type Connection = Database['connection'];
 /** Creates the indexes that only one service has. */

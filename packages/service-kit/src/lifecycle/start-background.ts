@@ -16,7 +16,7 @@ import { describeServer } from '@ticketing/store/connection/store-config.ts';
 import { openLastSeen } from '@ticketing/store/leases/last-seen.ts';
 import { consumedTopics, type Role, type ServiceEntry } from '@ticketing/system/services.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
-import { isAudited } from '../handlers/audit-changes.ts';
+import { isAudited } from '../config/service-config.ts';
 import { measureBackups } from '../observability/backup-metrics.ts';
 import { watchRoles } from '../observability/role-metrics.ts';
 import type { ConfigurationCopy } from '../settings/configuration-copy.ts';

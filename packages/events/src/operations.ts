@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import type { HandlerOptions } from '../consumer/event-handler.ts';
-import { replayKey } from '../consumer/replay-key.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import type { DeadLetters } from './dead-letters.ts';
+import type { HandlerOptions } from './consumer/event-handler.ts';
+import { replayKey } from './consumer/replay-key.ts';
+import type { DeadLetters } from './dead-letters/dead-letters.ts';
+import type { Outbox } from './outbox/outbox.ts';
 
 /** Prints one line of the output of an operator's command. */
 export type Print = (line: string) => void;
