@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { consumedTopics, services } from '@ticketing/system/services.ts';
 import { expect, test } from 'vitest';
-import { consumedTopics, services } from './services.ts';
 
-const document = readFileSync(join(import.meta.dirname, '../../../docs/reference/architecture.md'), 'utf8');
+const document = readFileSync(join(import.meta.dirname, '../../docs/reference/architecture.md'), 'utf8');
 const drawing = document.slice(document.indexOf('flowchart LR'), document.indexOf('## The path of a change'));
 const names = services.map(({ name }) => name);
 
