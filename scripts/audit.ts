@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { toRequest } from '@ticketing/service-kit/lifecycle/operation-request.ts';
-import { operations } from '@ticketing/service-kit/lifecycle/operations.ts';
+import { toRequest } from '@ticketing/service-kit/operations/operation-request.ts';
+import { operations } from '@ticketing/service-kit/operations/operations.ts';
 import { checkExport, readPoint, reportLines } from '@ticketing/store/audit/audit-export.ts';
 import { readEnvironment } from '../tools/dev/environment-file.ts';
 import { operateAll } from '../tools/dev/load-services.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { describeOperations } from '@ticketing/service-kit/lifecycle/operation-help.ts';
-import { toRequest } from '@ticketing/service-kit/lifecycle/operation-request.ts';
-import { operationsOfCommand } from '@ticketing/service-kit/lifecycle/operations.ts';
+import { describeOperations } from '@ticketing/service-kit/operations/operation-help.ts';
+import { toRequest } from '@ticketing/service-kit/operations/operation-request.ts';
+import { operationsOfCommand } from '@ticketing/service-kit/operations/operations.ts';
 import { readEnvironment } from '../tools/dev/environment-file.ts';
 import { operateAll } from '../tools/dev/load-services.ts';
 import { print, runScript, UsageError } from '../tools/dev/run-script.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { defaultIdMargin, parseIdMargin } from '@ticketing/service-kit/lifecycle/operations.ts';
+import { defaultIdMargin, parseIdMargin } from '@ticketing/service-kit/operations/operations.ts';
 import { openStoppedSystem } from '../tools/backup/open-system.ts';
 import { restoreBackup, restoreBy } from '../tools/backup/restore.ts';
 import { print, runScript, UsageError } from '../tools/dev/run-script.ts';

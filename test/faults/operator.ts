@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import { type JsonObject, objectsIn } from '../../tools/import/json.ts';
 import type { Caller } from './caller.ts';
 import type { Endpoint } from './endpoints.ts';

@@ -7,7 +7,7 @@ import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/tick
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { IncomingMessage } from '@ticketing/events/bus/bus.ts';
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
-import { messageEncoder } from '@ticketing/rest/encode.ts';
+import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { services } from '@ticketing/system/services.ts';

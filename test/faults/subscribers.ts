@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import { type Caller, openCaller } from './caller.ts';
 import { type Client, type ClientsOptions, startClient } from './clients.ts';
 import { type LogVerdict, readDeliveryLog } from './delivery-log.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Print, waitForNone } from '@ticketing/events/dead-letters/operations.ts';
+import { type Print, waitForNone } from '@ticketing/events/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { type Database, openDatabase } from '@ticketing/store/database.ts';
+import { type Database, openDatabase } from '@ticketing/store/connection/database.ts';
 import { serviceNamed } from '@ticketing/system/services.ts';
 import { sharedConfig } from '@ticketing/testkit/shared-config.ts';
 import { operateAll } from '../../tools/dev/load-services.ts';

@@ -1,4 +1,4 @@
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { extendLedgerFile, type LedgerLine, missingSince } from '@ticketing/service-kit/deletions/ledger-file.ts';
 import { services } from '@ticketing/system/services.ts';

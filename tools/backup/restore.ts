@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { foreignLedger, readLedger } from '@ticketing/service-kit/deletions/ledger-file.ts';
-import { withoutLedger } from '@ticketing/service-kit/lifecycle/operations.ts';
-import { restoreDatabase } from '@ticketing/store/database-copy.ts';
-import { copiedStoreId } from '@ticketing/store/store-format.ts';
+import { withoutLedger } from '@ticketing/service-kit/operations/operations.ts';
+import { restoreDatabase } from '@ticketing/store/connection/database-copy.ts';
+import { copiedStoreId } from '@ticketing/store/connection/store-format.ts';
 import { services } from '@ticketing/system/services.ts';
 import { operateAll } from '../dev/load-services.ts';
 import { UsageError } from '../dev/run-script.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { describeServer } from '@ticketing/store/store-config.ts';
+import { describeServer } from '@ticketing/store/connection/store-config.ts';
 import { services, variableOf } from '@ticketing/system/services.ts';
 import { environmentFile } from '../dev/environment-file.ts';
 import { diagnose, type Finding } from './diagnose.ts';

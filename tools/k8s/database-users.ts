@@ -1,5 +1,5 @@
 import { type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
-import { databaseUserOf, readStoreConfig, type StoreConfig } from '@ticketing/store/store-config.ts';
+import { databaseUserOf, readStoreConfig, type StoreConfig } from '@ticketing/store/connection/store-config.ts';
 import { services, variableOf } from '@ticketing/system/services.ts';
 import { UsageError } from '../dev/run-script.ts';
 

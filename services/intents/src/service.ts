@@ -2,7 +2,7 @@ import { AiAgentService } from '@ticketing/contracts/ticketing/intents/v1/ai_age
 import { AnalysisService } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
 import { IntentService } from '@ticketing/contracts/ticketing/intents/v1/intent_service_pb.ts';
 import { SessionService } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
-import { implement } from '@ticketing/rest/rest-api.ts';
+import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { createAiAgent } from './agent/create.ts';
 import { deleteAiAgent } from './agent/delete.ts';

@@ -3,7 +3,7 @@ import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_s
 import { SettingsService } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { SubchannelService } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import { WebhookService } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { implement } from '@ticketing/rest/rest-api.ts';
+import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { eventHandler } from './consume.ts';
 import { openContext } from './context.ts';

@@ -7,10 +7,10 @@ import { MailService } from '@ticketing/contracts/ticketing/tickets/v1/mail_serv
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { implement, type ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import { implement, type ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { applyAnalysis } from './analysis/apply.ts';
 import { recordExecution } from './analysis/record-execution.ts';
 import { replaceAutoExecution } from './analysis/replace-auto-execution.ts';

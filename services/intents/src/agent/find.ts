@@ -2,7 +2,7 @@ import type {
   FindAiAgentsRequest,
   FindAiAgentsResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 
 /** Finds which of some AI agents exist, for other services. */

@@ -2,7 +2,7 @@ import type {
   GetAiAgentRequest,
   GetAiAgentResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { findAiAgent } from './find-one.ts';
 import { aiAgentMessage } from './to-proto.ts';

@@ -1,9 +1,9 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { removePresent } from '@ticketing/store/remove-present.ts';
-import { type SlugInserts, slugInserts } from '@ticketing/store/slug-inserts.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
-import { type UniqueWrites, uniqueWrites } from '@ticketing/store/unique-writes.ts';
+import { removePresent } from '@ticketing/store/document/remove-present.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
+import { type UniqueWrites, uniqueWrites } from '@ticketing/store/document/unique-writes.ts';
+import { type SlugInserts, slugInserts } from '@ticketing/store/ids/slug-inserts.ts';
 import type { Connection, Model } from 'mongoose';
 import type { AiAgentState } from './rules/agent.ts';
 import { type AiAgentDocument, aiAgentModel, documentOf, stateOf } from './schema.ts';

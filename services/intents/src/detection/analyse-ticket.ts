@@ -4,7 +4,7 @@ import type {
   AnalyseTicketResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { runAnalysis } from './run-analysis.ts';
 

@@ -1,4 +1,4 @@
-import { wordSequence } from '@ticketing/words/words.ts';
+import { wordSequence } from '@ticketing/text/words.ts';
 
 /** A longer keyword is cut, before it is looked for. */
 const maxKeywordChars = 200;

@@ -4,7 +4,7 @@ import type {
   RequestAnalysesResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
 import { RefreshMode } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import type { AnalysisMode } from './rules/analysis-mode.ts';
 

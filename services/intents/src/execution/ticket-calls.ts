@@ -8,7 +8,7 @@ import {
 import { AiSupportLevel, Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import { ticketChangeOf } from '../agent/rules/ticket-fields.ts';

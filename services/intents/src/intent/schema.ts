@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fromJsonString, type JsonValue, toJsonString } from '@bufbuild/protobuf';
 import { IntentOutcomeSchema, type TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import type { Leased } from '@ticketing/store/lease.ts';
+import type { Leased } from '@ticketing/store/leases/lease.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { ExecutionState } from './rules/execution.ts';
 import type { IntentProposal, IntentState } from './rules/intent.ts';

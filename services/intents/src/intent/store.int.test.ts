@@ -4,7 +4,7 @@ import {
   IntentOutcomeSchema,
   TicketIntentStatus,
 } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { idSequence } from '@ticketing/store/id-sequence.ts';
+import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import type { Connection } from 'mongoose';
 import { beforeAll, expect, test } from 'vitest';

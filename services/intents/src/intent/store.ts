@@ -1,6 +1,6 @@
 import { TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import type { IdSequence } from '@ticketing/store/id-sequence.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
+import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { Connection } from 'mongoose';
 import type { IntentProposal, IntentState } from './rules/intent.ts';
 import {

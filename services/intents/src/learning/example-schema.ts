@@ -1,4 +1,4 @@
-import type { Leased } from '@ticketing/store/lease.ts';
+import type { Leased } from '@ticketing/store/leases/lease.ts';
 import type { Connection, mongo } from 'mongoose';
 
 /** The tags that somebody has decided; `version` 0: nobody has. */

@@ -1,6 +1,6 @@
 import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
-import { whileRenewing } from '@ticketing/store/lease.ts';
-import { isStoreOutage } from '@ticketing/store/transient-error.ts';
+import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
+import { whileRenewing } from '@ticketing/store/leases/lease.ts';
 import type { Context } from '../context.ts';
 import type { ClaimedTraining } from './model-store.ts';
 import type { Learning } from './open.ts';

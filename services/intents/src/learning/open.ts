@@ -1,6 +1,6 @@
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
-import { serverTime } from '@ticketing/store/server-time.ts';
+import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { openCurrentModel } from './current-model.ts';
 import { type ExampleStore, exampleStore } from './example-store.ts';
 import { measureLearning, type TrainingOutcome } from './metrics.ts';

@@ -1,4 +1,4 @@
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, Model } from 'mongoose';
 import type { SessionState } from './rules.ts';
 import { documentOf, type SessionDocument, sessionModel, stateOf } from './schema.ts';

@@ -7,11 +7,11 @@ import {
   ReportingExportSchema,
 } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
-import { messageEncoder } from '@ticketing/rest/encode.ts';
-import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/http-body.ts';
-import { prefers } from '@ticketing/rest/prefer.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { requireSpace } from '@ticketing/store/free-space.ts';
+import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
+import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/routes/http-body.ts';
+import { prefers } from '@ticketing/rest/routes/prefer.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { requireSpace } from '@ticketing/store/connection/free-space.ts';
 import type { Context } from '../context.ts';
 import { requesterOf } from './find-own.ts';
 import { pageAdmission } from './page-admission.ts';

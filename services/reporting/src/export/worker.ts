@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { fromBinary } from '@bufbuild/protobuf';
 import { ExportReportingTicketsRequestSchema } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { startWakefulLoop, type WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
-import { isTransient } from '@ticketing/store/transient-error.ts';
+import { isTransient } from '@ticketing/store/document/transient-error.ts';
 import type { Context } from '../context.ts';
 import type { RowDocument } from '../row/store/schema.ts';
 import { cellsOf, planExport } from './plan.ts';

@@ -3,7 +3,7 @@ import type {
   FollowEventsRequest,
   FollowEventsResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { filterOf, startOf } from './read.ts';
 import { eventCursor } from './rules/cursor.ts';

@@ -5,7 +5,7 @@ import {
   type TicketChangeType,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
-import { isDuplicateKey, isWriteConflict, retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
+import { isDuplicateKey, isWriteConflict, retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import mongoose, { type Connection, type mongo } from 'mongoose';
 import { eraseEvents } from './erasure-store.ts';
 import { parseEvent } from './rules/event.ts';

@@ -1,5 +1,5 @@
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import type { EventHeader } from './store.ts';
 

@@ -2,7 +2,7 @@ import type {
   GetSettingsOfCategoryRequest,
   GetSettingsOfCategoryResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { categoryNamed, categoryTitle, groupComments, settingMessage, settingsOfCategory } from './to-proto.ts';
 

@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { firstInOutbox, type OutboxFields, outboxIndex, outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import {
   type ConfigurationChange,

@@ -4,7 +4,7 @@ import {
   WebhookStatus,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { findWebhook } from './find.ts';
 import { maxWebhooks } from './rules/endpoint.ts';

@@ -1,5 +1,5 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import { eraseEvents } from '../feed/erasure-store.ts';
 import {

@@ -2,7 +2,7 @@ import type {
   ListWebhooksRequest,
   ListWebhooksResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { webhookMessage } from './to-proto.ts';
 

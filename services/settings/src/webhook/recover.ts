@@ -4,8 +4,8 @@ import type {
   RecoverWebhookResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { formatRfc3339 } from '@ticketing/rest/date-time.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { formatRfc3339 } from '@ticketing/rest/codec/date-time.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { readPart } from '../feed/read.ts';
 import type { EventStore, StoredEvent } from '../feed/store.ts';

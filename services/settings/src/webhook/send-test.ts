@@ -4,7 +4,7 @@ import {
   WebhookDeliveryStatus,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { deliveryMessage } from './delivery-to-proto.ts';
 import { findEnabledWebhook } from './find.ts';

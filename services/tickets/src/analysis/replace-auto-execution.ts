@@ -2,7 +2,7 @@ import type {
   ReplaceAutoExecutionRequest,
   ReplaceAutoExecutionResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
 import { decideFields } from '../ticket/rules/decision.ts';

@@ -5,7 +5,7 @@ import type {
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import { attachmentNotFound } from '@ticketing/files/file-errors.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
 import { decideFields } from '../ticket/rules/decision.ts';

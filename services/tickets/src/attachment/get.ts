@@ -3,7 +3,7 @@ import type {
   GetAttachmentResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { sendFile } from '@ticketing/files/send-file.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { findAttachment } from './find.ts';
 

@@ -3,7 +3,7 @@ import type {
   ConfirmErasureResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 
 /**

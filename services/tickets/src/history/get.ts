@@ -4,11 +4,11 @@ import type {
   GetTicketHistoryResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { Context } from '../context.ts';
 import type { HistoryKey, HistoryLine } from './rules.ts';
 

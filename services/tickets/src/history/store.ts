@@ -1,7 +1,7 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { HistoryEntryType } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
-import type { Query } from '@ticketing/store/field-query.ts';
-import { isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
+import { isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import { ticketFields } from '../ticket/rules/fields.ts';
 import { maxQueryMs } from '../ticket/store/list-store.ts';

@@ -1,7 +1,7 @@
 import { finished } from 'node:stream/promises';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { ByteCollector, CollectorLimitError, collectStream } from '@ticketing/runtime/byte-collector.ts';
-import type { HeldBody } from '@ticketing/service-kit/server/bodies-in-flight.ts';
+import type { HeldBody } from '@ticketing/service-kit/admission/bodies-in-flight.ts';
 
 /**
  * Reads the data of a mail up to its end, also if it is refused. Returns undefined if it has too many bytes.

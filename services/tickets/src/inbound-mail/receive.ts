@@ -2,8 +2,8 @@ import type {
   ReceiveMailRequest,
   ReceiveMailResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { type Context, ticketSubject } from '../context.ts';
 import { receiveMail as receive } from './take-in.ts';
 

@@ -4,7 +4,7 @@ import {
   DeleteTagRequestSchema,
   UpdateTagRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';

@@ -1,6 +1,6 @@
 import type { DeleteTagRequest, DeleteTagResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
 import { removeTagsFromTickets } from './remove-deleted.ts';

@@ -1,6 +1,6 @@
 import type { GetTagRequest, GetTagResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { tagMessages } from './to-proto.ts';
 

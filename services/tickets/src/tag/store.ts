@@ -2,7 +2,7 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Decide } from '@ticketing/store/change-log/change-decisions.ts';
 import type { LogDocument } from '@ticketing/store/change-log/change-reader.ts';
 import { openChangeLog } from '@ticketing/store/change-log/change-writer.ts';
-import { duplicatesIn, storeCall } from '@ticketing/store/store-error.ts';
+import { duplicatesIn, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import { tagsOf, tagWrite } from './document.ts';
 import { applyTagChange, type DeletedTag, type TagChange } from './rules/change.ts';

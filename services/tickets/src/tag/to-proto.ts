@@ -1,5 +1,5 @@
 import type { Tag } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { TagState, TagTree } from './rules/tree.ts';
 
 function tagMessage(tag: TagState, tree: TagTree): Tag {

@@ -1,4 +1,4 @@
-import { duplicatesIn, isDuplicateKey } from '@ticketing/store/store-error.ts';
+import { duplicatesIn, isDuplicateKey } from '@ticketing/store/document/store-error.ts';
 import type { mongo } from 'mongoose';
 import type { Row } from '../rules/from-snapshot.ts';
 import { documentOf, type RowDocument } from './schema.ts';

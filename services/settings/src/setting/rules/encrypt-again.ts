@@ -1,4 +1,4 @@
-import type { SealedText, SecretBox } from '@ticketing/secrets/sealed-text.ts';
+import type { SealedText, SecretBox } from '@ticketing/text/sealed-text.ts';
 import {
   type ConfigurationChange,
   type ConfigurationState,

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { isTransient } from '@ticketing/store/transient-error.ts';
+import { isTransient } from '@ticketing/store/document/transient-error.ts';
 import type { PendingDelivery } from '../rules/delivery.ts';
 import type { WebhookState } from '../rules/endpoint.ts';
 import { pendingQueue } from '../rules/pending-queue.ts';

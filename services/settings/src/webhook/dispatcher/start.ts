@@ -1,8 +1,8 @@
 import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
-import type { Database } from '@ticketing/store/database.ts';
-import type { Leased } from '@ticketing/store/lease.ts';
-import { joinLeaseGroup, type LeaseGroupTimes } from '@ticketing/store/lease-group.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
+import type { Leased } from '@ticketing/store/leases/lease.ts';
+import { joinLeaseGroup, type LeaseGroupTimes } from '@ticketing/store/leases/lease-group.ts';
 import type { WebhookState } from '../rules/endpoint.ts';
 import { type EndpointWorker, startEndpointWorker, type WorkerContext } from './endpoint-worker.ts';
 import { resultRecorder } from './result-recorder.ts';
