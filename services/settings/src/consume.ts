@@ -1,8 +1,8 @@
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
 import type { Context } from './context.ts';
 import { parseEvent, toErasedEvent } from './feed/rules/event.ts';
-import { addDeliveries } from './webhook/add-deliveries.ts';
-import { storeOfTickets } from './webhook/store-of-tickets.ts';
+import { addDeliveries } from './webhook/delivery/add.ts';
+import { storeOfTickets } from './webhook/delivery/store-of-tickets.ts';
 
 /** Makes the event handler of this service: it appends changes of tickets to the feed, and to webhooks. */
 export function eventHandler(context: Context): HandleEvents {

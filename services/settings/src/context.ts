@@ -17,7 +17,7 @@ import { type EventStore, eventStore } from './feed/store.ts';
 import { type FeedTail, feedTail } from './feed/tail.ts';
 import { erasedTicketCollection } from './set-up-store.ts';
 import { type ConfigurationStore, configurationStore } from './setting/store.ts';
-import { type DeliveryStore, deliveryStore } from './webhook/delivery-store.ts';
+import { type DeliveryStore, deliveryStore } from './webhook/delivery/store.ts';
 import type { Dispatcher } from './webhook/dispatcher/start.ts';
 import { type WebhookStore, webhookStore } from './webhook/store.ts';
 

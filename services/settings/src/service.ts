@@ -24,11 +24,11 @@ import { createSubchannel } from './subchannel/create.ts';
 import { deleteSubchannel } from './subchannel/delete.ts';
 import { listSubchannels } from './subchannel/list.ts';
 import { updateSubchannel } from './subchannel/update.ts';
+import { countDueDeliveries } from './webhook/delivery/due.ts';
+import { eraseTicket } from './webhook/delivery/erase-ticket.ts';
+import { measureWebhooks } from './webhook/delivery/metrics.ts';
 import { openDispatcher } from './webhook/dispatcher/open.ts';
-import { countDueDeliveries } from './webhook/due-deliveries.ts';
-import { eraseTicket } from './webhook/erase-ticket.ts';
 import { webhookHandlers } from './webhook/handlers.ts';
-import { measureWebhooks } from './webhook/metrics.ts';
 
 /**
  * The number of positions that the feed of a restored backup leaves out: more than changes can have happened since the

@@ -2,7 +2,7 @@ import { buildErasedIdIndexes } from '@ticketing/store/erased-ids.ts';
 import type { Connection } from 'mongoose';
 import { buildEventIndexes } from './feed/store.ts';
 import { buildConfigurationIndexes } from './setting/store.ts';
-import { buildDeliveryIndexes } from './webhook/delivery-schema.ts';
+import { buildDeliveryIndexes } from './webhook/delivery/schema.ts';
 import { buildWebhookIndexes } from './webhook/store.ts';
 
 /** The collection with the ids of deleted tickets, of whose deliveries nothing may be stored any more. */

@@ -7,8 +7,8 @@ import { continueTrace, type Trace, traceparentOf } from '@ticketing/runtime/tra
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
 import { parseEvent } from '../../feed/rules/event.ts';
-import { eventBody, testBody } from '../rules/body.ts';
-import type { Attempt, PendingDelivery } from '../rules/delivery.ts';
+import { eventBody, testBody } from '../delivery/rules/body.ts';
+import type { Attempt, PendingDelivery } from '../delivery/rules/delivery.ts';
 import { liveSecrets, type WebhookState } from '../rules/endpoint.ts';
 import { webhookBinding } from '../rules/secret.ts';
 

@@ -2,11 +2,11 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { isTransient } from '@ticketing/store/transient-error.ts';
-import type { PendingDelivery } from '../rules/delivery.ts';
+import type { PendingDelivery } from '../delivery/rules/delivery.ts';
 import type { WebhookState } from '../rules/endpoint.ts';
-import { pendingQueue } from '../rules/pending-queue.ts';
 import { type AttemptContext, attemptDelivery } from './attempt-delivery.ts';
 import { endpointHealth } from './endpoint-health.ts';
+import { pendingQueue } from './rules/pending-queue.ts';
 import { type SettlingContext, settleAttempt } from './settle-attempt.ts';
 
 /** The parts that the workers of a process share. */

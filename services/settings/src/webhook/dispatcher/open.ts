@@ -1,6 +1,6 @@
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import type { Context } from '../../context.ts';
-import type { measureWebhooks } from '../metrics.ts';
+import type { measureWebhooks } from '../delivery/metrics.ts';
 import { endpointCache } from './endpoint-cache.ts';
 import { deliveryQueue } from './queue-store.ts';
 import { type Dispatcher, startDispatcher } from './start.ts';

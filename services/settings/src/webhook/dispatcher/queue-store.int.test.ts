@@ -1,9 +1,9 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { expect, it } from 'vitest';
-import { buildDeliveryIndexes } from '../delivery-schema.ts';
-import { deliveryStore } from '../delivery-store.ts';
-import { deliveryFixture } from '../rules/delivery-fixture.ts';
+import { deliveryFixture } from '../delivery/rules/delivery-fixture.ts';
+import { buildDeliveryIndexes } from '../delivery/schema.ts';
+import { deliveryStore } from '../delivery/store.ts';
 import { type AttemptResult, deliveryQueue } from './queue-store.ts';
 
 it('an attempt is in the log once, also if its batch is recorded again', async () => {

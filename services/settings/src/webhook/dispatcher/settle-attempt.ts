@@ -6,16 +6,16 @@ import {
 import { spellingsOf } from '@ticketing/rest/options.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import type { PendingDelivery } from '../rules/delivery.ts';
+import type { PendingDelivery } from '../delivery/rules/delivery.ts';
 import type { WebhookState } from '../rules/endpoint.ts';
 import { hasFailedForDays, type WebhookHealth } from '../rules/health.ts';
-import { nextAttemptAt } from '../rules/retry-schedule.ts';
 import type { WebhookStore } from '../store.ts';
 import type { AttemptOutcome } from './attempt-delivery.ts';
 import type { EndpointCache } from './endpoint-cache.ts';
 import type { EndpointHealth, ObservedHealth } from './endpoint-health.ts';
 import type { DeliveryQueue } from './queue-store.ts';
 import type { ResultRecorder } from './result-recorder.ts';
+import { nextAttemptAt } from './rules/retry-schedule.ts';
 
 /** The parts that record an attempt and its consequences. */
 export interface SettlingContext {

@@ -3,13 +3,13 @@ import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { erasedIds } from '@ticketing/store/erased-ids.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Context } from '../context.ts';
-import { scheduledTasks } from '../scheduled-tasks.ts';
-import { buildDeliveryIndexes, deliveryCollection } from './delivery-schema.ts';
-import { deliveryStore } from './delivery-store.ts';
-import { deliveryQueue } from './dispatcher/queue-store.ts';
+import type { Context } from '../../context.ts';
+import { scheduledTasks } from '../../scheduled-tasks.ts';
+import { deliveryQueue } from '../dispatcher/queue-store.ts';
 import type { Delivery } from './rules/delivery.ts';
 import { deliveryFixture } from './rules/delivery-fixture.ts';
+import { buildDeliveryIndexes, deliveryCollection } from './schema.ts';
+import { deliveryStore } from './store.ts';
 
 type Connection = Awaited<ReturnType<typeof testDatabase>>;
 

@@ -1,7 +1,7 @@
 import { ChangeCause, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { receiverForTests, startReceiver } from '../../test/webhook-harness.ts';
+import { receiverForTests, startReceiver } from '../../../test/webhook-harness.ts';
 
 const used = receiverForTests();
 

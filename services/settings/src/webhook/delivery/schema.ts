@@ -1,6 +1,6 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import mongoose, { type Connection, type mongo } from 'mongoose';
-import { toErasedBytes } from '../feed/rules/event.ts';
+import { toErasedBytes } from '../../feed/rules/event.ts';
 import type { Attempt, Delivery, LoggedDelivery, PendingDelivery } from './rules/delivery.ts';
 
 const maxAttempts = 20;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { PendingDelivery } from './delivery.ts';
-import { deliveryFixture } from './delivery-fixture.ts';
+import type { PendingDelivery } from '../../delivery/rules/delivery.ts';
+import { deliveryFixture } from '../../delivery/rules/delivery-fixture.ts';
 import { pendingQueue } from './pending-queue.ts';
 
 const of = (ticketId: number | null, position: number) => deliveryFixture({ ticketId, position });

@@ -1,6 +1,6 @@
 import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import type { Context } from '../context.ts';
-import { attemptsAtOnce } from './rules/health.ts';
+import type { Context } from '../../context.ts';
+import { attemptsAtOnce } from '../rules/health.ts';
 
 /**
  * Counts the deliveries that are due and not made yet. Deliveries whose next attempt is later do not count, nor do

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Receiver, startReceiver, startWebhookHarness, type WebhookHarness } from '../../test/webhook-harness.ts';
-import { service } from '../service.ts';
+import {
+  type Receiver,
+  startReceiver,
+  startWebhookHarness,
+  type WebhookHarness,
+} from '../../../test/webhook-harness.ts';
+import { service } from '../../service.ts';
 
 let harness: WebhookHarness;
 

@@ -6,9 +6,9 @@ import { markAsLarge } from '@ticketing/rest/large-response.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { countThatFits, isLargePage } from '@ticketing/store/page-budget.ts';
-import type { Context } from '../context.ts';
-import { deliveryMessage } from './delivery-to-proto.ts';
-import { findWebhook } from './find.ts';
+import type { Context } from '../../context.ts';
+import { findWebhook } from '../find.ts';
+import { deliveryMessage } from './to-proto.ts';
 
 /**
  * Lists the deliveries to a webhook endpoint, the newest first. A page ends where its bytes would be too many.

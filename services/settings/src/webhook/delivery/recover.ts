@@ -6,12 +6,12 @@ import type {
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { formatRfc3339 } from '@ticketing/rest/date-time.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
-import { readPart } from '../feed/read.ts';
-import type { EventStore, StoredEvent } from '../feed/store.ts';
-import { newDelivery } from './add-deliveries.ts';
-import { findEnabledWebhook } from './find.ts';
-import { takesEvent, type WebhookState } from './rules/endpoint.ts';
+import type { Context } from '../../context.ts';
+import { readPart } from '../../feed/read.ts';
+import type { EventStore, StoredEvent } from '../../feed/store.ts';
+import { findEnabledWebhook } from '../find.ts';
+import { takesEvent, type WebhookState } from '../rules/endpoint.ts';
+import { newDelivery } from './add.ts';
 import { storeOfTickets } from './store-of-tickets.ts';
 
 const batchSize = 500;

@@ -4,9 +4,9 @@ import type {
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
-import { deliveryMessage } from './delivery-to-proto.ts';
-import { findEnabledWebhook } from './find.ts';
+import type { Context } from '../../context.ts';
+import { findEnabledWebhook } from '../find.ts';
+import { deliveryMessage } from './to-proto.ts';
 
 /**
  * Sends a delivery again, also while the breaker pauses its endpoint.

@@ -5,10 +5,10 @@ import {
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { WebhookDeliveryStatus, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { spellingsOf } from '@ticketing/rest/options.ts';
-import type { Context } from '../context.ts';
-import type { StoredEvent } from '../feed/store.ts';
+import type { Context } from '../../context.ts';
+import type { StoredEvent } from '../../feed/store.ts';
+import { takesEvent } from '../rules/endpoint.ts';
 import type { Delivery } from './rules/delivery.ts';
-import { takesEvent } from './rules/endpoint.ts';
 
 const spellings = spellingsOf(TicketChangeTypeSchema);
 

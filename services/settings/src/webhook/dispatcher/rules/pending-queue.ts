@@ -1,4 +1,4 @@
-import type { PendingDelivery } from './delivery.ts';
+import type { PendingDelivery } from '../../delivery/rules/delivery.ts';
 
 /** The deliveries to one endpoint that a dispatcher has in memory: those that wait, and those that are being attempted. */
 export interface PendingQueue {

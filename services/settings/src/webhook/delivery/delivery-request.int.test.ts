@@ -2,9 +2,9 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import mongoose from 'mongoose';
 import { describe, expect, it } from 'vitest';
-import { receiverForTests, startReceiver } from '../../test/webhook-harness.ts';
-import { deliveryStore } from './delivery-store.ts';
+import { receiverForTests, startReceiver } from '../../../test/webhook-harness.ts';
 import { deliveryFixture } from './rules/delivery-fixture.ts';
+import { deliveryStore } from './store.ts';
 
 const { Binary } = mongoose.mongo;
 const hour = 3_600_000;

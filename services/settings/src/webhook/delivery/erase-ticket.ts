@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../../context.ts';
 
 /**
  * Erases the data of a deleted ticket: the responses of receivers to its deliveries, the addresses that were called,

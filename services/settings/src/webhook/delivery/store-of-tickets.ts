@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../../context.ts';
 import { eraseTicket } from './erase-ticket.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
-import { eraseEvents } from '../feed/erasure-store.ts';
+import { eraseEvents } from '../../feed/erasure-store.ts';
+import type { Attempt, Delivery, LoggedDelivery } from './rules/delivery.ts';
 import {
   attemptedAgain,
   byDueTime,
@@ -12,8 +13,7 @@ import {
   logged,
   loggedDelivery,
   newDocument,
-} from './delivery-schema.ts';
-import type { Attempt, Delivery, LoggedDelivery } from './rules/delivery.ts';
+} from './schema.ts';
 
 /** Which deliveries of an endpoint are listed, the newest first. */
 export interface DeliveryPage {

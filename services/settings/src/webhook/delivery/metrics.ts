@@ -1,6 +1,6 @@
 import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Context } from '../context.ts';
+import type { Context } from '../../context.ts';
 
 /** A restart of a receiver or one lost attempt is not worth a report. */
 const failingMs = 5 * 60_000;
