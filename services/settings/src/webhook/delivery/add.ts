@@ -5,10 +5,10 @@ import {
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { WebhookDeliveryStatus, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { spellingsOf } from '@ticketing/rest/options.ts';
-import type { Context } from '../../context.ts';
 import type { StoredEvent } from '../../feed/store.ts';
 import { takesEvent } from '../rules/endpoint.ts';
-import type { Delivery } from './rules/delivery.ts';
+import type { DeliveryParts } from './open.ts';
+import type { DeliveryState } from './rules/delivery.ts';
 
 const spellings = spellingsOf(TicketChangeTypeSchema);
 
@@ -20,36 +20,39 @@ const spellings = spellingsOf(TicketChangeTypeSchema);
  * Source: docs/reference/api.md, Delivery.
  */
 export async function addDeliveries(
-  context: Pick<Context, 'webhooks' | 'deliveries' | 'dispatcher' | 'newDeliveryId' | 'runtime'>,
+  parts: Pick<DeliveryParts, 'webhooks' | 'deliveries' | 'dispatcher' | 'runtime'>,
   events: readonly StoredEvent[],
   erased?: ReadonlySet<number>,
   traces?: ReadonlyMap<string, string | undefined>,
 ): Promise<void> {
-  const webhooks = (await context.webhooks.all()).filter(({ status }) => status !== WebhookStatus.DISABLED);
+  const webhooks = (await parts.webhooks.all()).filter(({ status }) => status !== WebhookStatus.DISABLED);
   if (webhooks.length === 0) return;
   const deliveries = events.flatMap((stored) =>
     webhooks
       .filter((webhook) => stored.position > webhook.afterPosition && takesEvent(webhook, stored.event))
-      .map(({ id }) => withTrace(newDelivery(context, id, stored), traces)),
+      .map(({ id }) => withTrace(newDelivery(parts, id, stored), traces)),
   );
   if (deliveries.length === 0) return;
-  await context.deliveries.add(deliveries, erased);
-  context.dispatcher?.wake();
+  await parts.deliveries.add(deliveries, erased);
+  parts.dispatcher.wake();
 }
 
-function withTrace(delivery: Delivery, traces: ReadonlyMap<string, string | undefined> | undefined): Delivery {
+function withTrace(
+  delivery: DeliveryState,
+  traces: ReadonlyMap<string, string | undefined> | undefined,
+): DeliveryState {
   const traceparent = traces?.get(delivery.eventId);
   return traceparent === undefined ? delivery : { ...delivery, traceparent };
 }
 
 /** A delivery that is due at once. */
 export function newDelivery(
-  { newDeliveryId, runtime }: Pick<Context, 'newDeliveryId' | 'runtime'>,
+  { deliveries, runtime }: Pick<DeliveryParts, 'deliveries' | 'runtime'>,
   webhookId: number,
   { position, event }: StoredEvent,
-): Delivery {
+): DeliveryState {
   return {
-    id: newDeliveryId(),
+    id: deliveries.newId(),
     webhookId,
     eventId: event.eventId,
     eventType: spellings.get(event.type) ?? '',

@@ -1,5 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import mongoose from 'mongoose';
 import { describe, expect, it } from 'vitest';
 import { receiverForTests, startReceiver } from '../../../test/webhook-harness.ts';
@@ -57,7 +58,7 @@ describe('the list of deliveries', () => {
           attempts: log(responseStart),
         });
       });
-      await deliveryStore(used.harness.database as never).add(added);
+      await deliveryStore(used.harness.database as never, systemRuntime).add(added);
     };
     const page = async (query: string) => (await used.harness.request('GET', `/webhook/${id}/delivery?${query}`)).json;
     await add(0, 101, 'a'.repeat(4096));

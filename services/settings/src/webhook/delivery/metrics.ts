@@ -1,6 +1,8 @@
+import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Context } from '../../context.ts';
+import { attemptsAtOnce } from '../rules/health.ts';
+import type { DeliveryParts } from './open.ts';
 
 /** A restart of a receiver or one lost attempt is not worth a report. */
 const failingMs = 5 * 60_000;
@@ -12,7 +14,7 @@ const failingMs = 5 * 60_000;
  * Source: docs/reference/guarantees.md, What is measured.
  */
 export function measureWebhooks(
-  { webhooks, deliveries, runtime }: Pick<Context, 'webhooks' | 'deliveries' | 'runtime'>,
+  { webhooks, deliveries, runtime }: Pick<DeliveryParts, 'webhooks' | 'deliveries' | 'runtime'>,
   registry: Registry,
 ): { count(outcome: string): void } {
   const attempts = new Counter({
@@ -45,4 +47,23 @@ export function measureWebhooks(
     return oldest === undefined ? 0 : Math.max(0, (runtime.now() - oldest) / 1000);
   });
   return { count: (outcome) => attempts.inc({ outcome }) };
+}
+
+/**
+ * Counts the deliveries that are due and not made yet. Deliveries whose next attempt is later do not count, nor do
+ * deliveries to endpoints without attempts at present, because they may wait for as long as the receiver fails.
+ */
+export async function countDueDeliveries({
+  webhooks,
+  deliveries,
+  runtime,
+}: Pick<DeliveryParts, 'webhooks' | 'deliveries' | 'runtime'>): Promise<number> {
+  const now = runtime.now();
+  const attempted = (await webhooks.all()).filter(
+    ({ status, health }) => status === WebhookStatus.ACTIVE && attemptsAtOnce(health, now) > 0,
+  );
+  return deliveries.countDue(
+    attempted.map(({ id }) => id),
+    now,
+  );
 }

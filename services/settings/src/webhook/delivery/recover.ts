@@ -5,14 +5,15 @@ import type {
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { formatRfc3339 } from '@ticketing/rest/date-time.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../../context.ts';
 import { readPart } from '../../feed/read.ts';
 import type { EventStore, StoredEvent } from '../../feed/store.ts';
 import { findEnabledWebhook } from '../find.ts';
 import { takesEvent, type WebhookState } from '../rules/endpoint.ts';
 import { newDelivery } from './add.ts';
-import { storeOfTickets } from './store-of-tickets.ts';
+import { storeOfTickets } from './erase-ticket.ts';
+import type { DeliveryParts } from './open.ts';
 
 const batchSize = 500;
 /** Recovering this many takes about 5 seconds, and on a busy database less than the gateway's limit of 30 seconds. */
@@ -25,29 +26,33 @@ const maxEvents = 100_000;
  * Errors: webhook_not_found; webhook_disabled; interval_too_long. Source: docs/reference/api.md, Webhooks.
  */
 export async function recoverWebhook(
-  context: Context,
+  parts: DeliveryParts,
   { signal }: Call,
   { id, since, until }: RecoverWebhookRequest,
 ): Promise<RecoverWebhookResponse> {
-  const webhook = await findEnabledWebhook(context, id);
-  const { events } = context;
+  const webhook = await findEnabledWebhook(parts, id);
+  const { events, dispatcher, runtime } = parts;
   const from = Number(since?.seconds ?? 0n) * 1000;
-  const { first, last } = await positionsOf(events, from, endOf(until, context.now()));
+  const { first, last } = await findPositions(events, from, findEnd(until, secondsNow(runtime)));
   await requireShortInterval(events, from, first, last);
   let count = 0;
   for (let after = first - 1; after < last; ) {
     signal.throwIfAborted();
     const part = await readPart(events, after, last, { types: webhook.eventTypes }, batchSize);
     const taken = part.events.filter(({ event }) => takesEvent(webhook, event));
-    count += await recoverBatch(context, webhook, taken);
-    context.dispatcher?.wake();
+    count += await recoverBatch(parts, webhook, taken);
+    dispatcher.wake();
     after = part.next;
   }
   return { $typeName: 'ticketing.settings.v1.RecoverWebhookResponse', success: true, count };
 }
 
 /** The positions of the events of an interval: times never go backwards along the feed. Units: Unix ms. */
-async function positionsOf(events: EventStore, from: number, before: number): Promise<{ first: number; last: number }> {
+async function findPositions(
+  events: EventStore,
+  from: number,
+  before: number,
+): Promise<{ first: number; last: number }> {
   const [first, afterLast, bounds] = [
     await events.firstSince(new Date(from)),
     await events.firstSince(new Date(before)),
@@ -71,9 +76,13 @@ async function requireShortInterval(events: EventStore, from: number, first: num
 }
 
 /** Returns how many of the events have not been delivered. */
-async function recoverBatch(context: Context, { id }: WebhookState, events: readonly StoredEvent[]): Promise<number> {
+async function recoverBatch(
+  parts: DeliveryParts,
+  { id }: WebhookState,
+  events: readonly StoredEvent[],
+): Promise<number> {
   if (events.length === 0) return 0;
-  const { deliveries } = context;
+  const { deliveries } = parts;
   const known = await deliveries.known(
     id,
     events.map(({ event }) => event.eventId),
@@ -82,8 +91,8 @@ async function recoverBatch(context: Context, { id }: WebhookState, events: read
   const undelivered = [...known.values()].filter(({ isDelivered }) => !isDelivered);
   const exhausted = undelivered.filter(({ isPending }) => !isPending);
   const tickets = missing.map(({ event }) => event.ticketId);
-  const added = missing.map((event) => newDelivery(context, id, event));
-  await storeOfTickets(context, tickets, (erased) => deliveries.add(added, erased));
+  const added = missing.map((event) => newDelivery(parts, id, event));
+  await storeOfTickets(parts, tickets, (erased) => deliveries.add(added, erased));
   if (exhausted.length > 0)
     await deliveries.attemptAgain(
       id,
@@ -94,6 +103,6 @@ async function recoverBatch(context: Context, { id }: WebhookState, events: read
 }
 
 /** The end of the last second of an interval, in Unix ms. Units: `now` in Unix seconds. */
-function endOf(until: Timestamp | undefined, now: number): number {
+function findEnd(until: Timestamp | undefined, now: number): number {
   return (Number(until?.seconds ?? now) + 1) * 1000;
 }

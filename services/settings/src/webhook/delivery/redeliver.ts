@@ -4,9 +4,9 @@ import type {
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../../context.ts';
 import { findEnabledWebhook } from '../find.ts';
-import { deliveryMessage } from './to-proto.ts';
+import type { DeliveryParts } from './open.ts';
+import { deliveryToProto } from './to-proto.ts';
 
 /**
  * Sends a delivery again, also while the breaker pauses its endpoint.
@@ -14,22 +14,22 @@ import { deliveryMessage } from './to-proto.ts';
  * Errors: webhook_not_found; delivery_not_found; webhook_disabled. Source: docs/reference/api.md, Webhooks.
  */
 export async function redeliverWebhookDelivery(
-  context: Context,
+  parts: DeliveryParts,
   { idempotency }: Call,
   { id, deliveryId }: RedeliverWebhookDeliveryRequest,
 ): Promise<RedeliverWebhookDeliveryResponse> {
-  await findEnabledWebhook(context, id);
-  const { deliveries, webhooks } = context;
+  await findEnabledWebhook(parts, id);
+  const { deliveries, webhooks, dispatcher } = parts;
   await deliveries.attemptAgain(id, [deliveryId], { isRequested: true });
   const delivery = await deliveries.find(id, deliveryId);
   if (!delivery) throw notFound('Delivery');
   // The response contains responses of the receiver, which are erased with the ticket.
   if (delivery.ticketId !== null) idempotency?.addSubject({ kind: 'Ticket', id: delivery.ticketId });
   await webhooks.endPause(id);
-  context.dispatcher?.wakeForEndpoints();
+  dispatcher.wakeForEndpoints();
   return {
     $typeName: 'ticketing.settings.v1.RedeliverWebhookDeliveryResponse',
     success: true,
-    delivery: deliveryMessage(delivery),
+    delivery: deliveryToProto(delivery),
   };
 }

@@ -1,12 +1,12 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import mongoose, { type Connection, type mongo } from 'mongoose';
 import { toErasedBytes } from '../../feed/rules/event.ts';
-import type { Attempt, Delivery, LoggedDelivery, PendingDelivery } from './rules/delivery.ts';
+import type { Attempt, DeliveryState, LoggedDelivery, PendingDelivery } from './rules/delivery.ts';
 
 const maxAttempts = 20;
 
 /** A stored delivery. Units: Unix ms. */
-export interface DeliveryDocument extends Omit<Delivery, 'id' | 'event'> {
+export interface DeliveryDocument extends Omit<DeliveryState, 'id' | 'event'> {
   _id: string;
   event: mongo.Binary | null;
   /** Whether it is still attempted. */
@@ -32,6 +32,9 @@ export const byRequest = { webhookId: 1, isRequested: 1 } as const;
 /** The pending deliveries of an endpoint by the time at which they are due. */
 export const byDueTime = { webhookId: 1, dueAt: 1 } as const;
 
+/** The collection with the ids of deleted tickets, of whose deliveries nothing may be stored any more. */
+export const erasedTicketCollection = 'erasedTickets';
+
 /** The collection of the deliveries. */
 export function deliveryCollection(connection: Connection): mongo.Collection<DeliveryDocument> {
   return connection.collection('webhookDeliveries') as unknown as mongo.Collection<DeliveryDocument>;
@@ -51,7 +54,7 @@ export async function buildDeliveryIndexes(connection: Connection): Promise<void
 }
 
 /** Converts a new delivery to its document. */
-export function newDocument({ id, event, ...delivery }: Delivery, isErased: boolean): DeliveryDocument {
+export function toDocument({ id, event, ...delivery }: DeliveryState, isErased: boolean): DeliveryDocument {
   return {
     _id: id,
     ...delivery,
@@ -63,7 +66,7 @@ export function newDocument({ id, event, ...delivery }: Delivery, isErased: bool
 }
 
 /** Converts a document to its delivery. */
-export function deliveryOf({ attempts, ...document }: DeliveryDocument): Delivery {
+export function fromDocument({ attempts, ...document }: DeliveryDocument): DeliveryState {
   return { ...pendingDelivery(document), attempts };
 }
 

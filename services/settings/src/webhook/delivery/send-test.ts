@@ -4,11 +4,12 @@ import {
   WebhookDeliveryStatus,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
+import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../../context.ts';
 import { findEnabledWebhook } from '../find.ts';
+import type { DeliveryParts } from './open.ts';
 import { testType } from './rules/body.ts';
-import { deliveryMessage } from './to-proto.ts';
+import { deliveryToProto } from './to-proto.ts';
 
 /**
  * Sends a test message to a webhook endpoint, before all other deliveries and also while the breaker pauses the endpoint.
@@ -16,16 +17,16 @@ import { deliveryMessage } from './to-proto.ts';
  * Errors: webhook_not_found; webhook_disabled. Source: docs/reference/api.md, Webhooks.
  */
 export async function testWebhook(
-  context: Context,
+  parts: DeliveryParts,
   { idempotency }: Call,
   { id }: TestWebhookRequest,
 ): Promise<TestWebhookResponse> {
-  await findEnabledWebhook(context, id);
-  const { deliveries, webhooks, runtime } = context;
-  const eventId = idempotency ? `evt_${idempotency.id.replaceAll('-', '')}` : context.newEventId();
+  await findEnabledWebhook(parts, id);
+  const { deliveries, webhooks, dispatcher, runtime } = parts;
+  const eventId = idempotency ? `evt_${idempotency.id.replaceAll('-', '')}` : timeOrderedId('evt', runtime);
   await deliveries.add([
     {
-      id: context.newDeliveryId(),
+      id: deliveries.newId(),
       webhookId: id,
       eventId,
       eventType: testType,
@@ -45,10 +46,10 @@ export async function testWebhook(
   // The endpoint was deleted in this moment.
   if (!delivery) throw notFound('Webhook');
   await webhooks.endPause(id);
-  context.dispatcher?.wakeForEndpoints();
+  dispatcher.wakeForEndpoints();
   return {
     $typeName: 'ticketing.settings.v1.TestWebhookResponse',
     success: true,
-    delivery: deliveryMessage(delivery),
+    delivery: deliveryToProto(delivery),
   };
 }

@@ -1,18 +1,20 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { timeOrderedIds } from '@ticketing/runtime/time-ordered-id.ts';
 import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import { eraseEvents } from '../../feed/erasure-store.ts';
-import type { Attempt, Delivery, LoggedDelivery } from './rules/delivery.ts';
+import type { Attempt, DeliveryState, LoggedDelivery } from './rules/delivery.ts';
 import {
   attemptedAgain,
   byDueTime,
   type DeliveryDocument,
   deliveryCollection,
-  deliveryOf,
   ended,
+  fromDocument,
   logged,
   loggedDelivery,
-  newDocument,
+  toDocument,
 } from './schema.ts';
 
 /** Which deliveries of an endpoint are listed, the newest first. */
@@ -38,14 +40,16 @@ export interface KnownDelivery {
 
 /** The deliveries, as requests and events see them. Errors of every operation: store_unavailable. */
 export interface DeliveryStore {
+  /** Makes the id of a new delivery: ids are in the order in which they are made. */
+  newId(): string;
   /**
    * Adds deliveries, those of a ticket in their order. A delivery of the same event to the same endpoint that is stored
    * already stays as it is. `erased` names the deleted tickets.
    */
-  add(deliveries: readonly Delivery[], erased?: ReadonlySet<number>): Promise<void>;
-  find(webhookId: number, id: string): Promise<Delivery | undefined>;
+  add(deliveries: readonly DeliveryState[], erased?: ReadonlySet<number>): Promise<void>;
+  find(webhookId: number, id: string): Promise<DeliveryState | undefined>;
   /** The delivery of an event to an endpoint. */
-  findByEvent(webhookId: number, eventId: string): Promise<Delivery | undefined>;
+  findByEvent(webhookId: number, eventId: string): Promise<DeliveryState | undefined>;
   /** How large the deliveries of a page are, in the order of the page. */
   sizes(webhookId: number, page: DeliveryPage): Promise<DeliverySize[]>;
   /** Reads the given deliveries that exist, the newest first. */
@@ -80,7 +84,7 @@ const { SCHEDULED, RETRYING, DELIVERED, EXHAUSTED } = WebhookDeliveryStatus;
 const allStatuses = [SCHEDULED, RETRYING, DELIVERED, EXHAUSTED];
 
 /** Opens the deliveries on a connection. */
-export function deliveryStore(connection: Connection): DeliveryStore {
+export function deliveryStore(connection: Connection, runtime: Runtime): DeliveryStore {
   const deliveries = deliveryCollection(connection);
 
   /** Inserts in order, so that nobody sees a delivery without the earlier ones of its ticket. */
@@ -89,13 +93,13 @@ export function deliveryStore(connection: Connection): DeliveryStore {
       await deliveries.insertMany([...documents]);
     } catch (error) {
       if (!isDuplicateKey(error) && !duplicatesIn(error)) throw error;
-      const missing = await missingOf(documents);
+      const missing = await findMissing(documents);
       if (missing.length === documents.length) throw error;
       if (missing.length > 0) await insertMissing(missing);
     }
   }
 
-  async function missingOf(documents: readonly DeliveryDocument[]): Promise<DeliveryDocument[]> {
+  async function findMissing(documents: readonly DeliveryDocument[]): Promise<DeliveryDocument[]> {
     const filter = {
       webhookId: { $in: [...new Set(documents.map(({ webhookId }) => webhookId))] },
       eventId: { $in: [...new Set(documents.map(({ eventId }) => eventId))] },
@@ -105,15 +109,16 @@ export function deliveryStore(connection: Connection): DeliveryStore {
     return documents.filter(({ webhookId, eventId }) => !keys.has(`${webhookId}/${eventId}`));
   }
 
-  async function findOne(filter: mongo.Filter<DeliveryDocument>): Promise<Delivery | undefined> {
-    const found = await deliveries.findOne(filter);
-    return found ? deliveryOf(found) : undefined;
+  async function findOne(filter: mongo.Filter<DeliveryDocument>): Promise<DeliveryState | undefined> {
+    const document = await deliveries.findOne(filter);
+    return document ? fromDocument(document) : undefined;
   }
 
   return {
-    add: (given, erased = new Set()) =>
+    newId: timeOrderedIds('dlv', runtime),
+    add: (added, erased = new Set()) =>
       storeCall(async () => {
-        const documents = given.map((one) => newDocument(one, one.ticketId !== null && erased.has(one.ticketId)));
+        const documents = added.map((one) => toDocument(one, one.ticketId !== null && erased.has(one.ticketId)));
         for (let start = 0; start < documents.length; start += maxBatch) {
           await insertMissing(documents.slice(start, start + maxBatch));
         }

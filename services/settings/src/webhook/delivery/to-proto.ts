@@ -3,7 +3,7 @@ import { timestampOf } from '@ticketing/rest/date-time.ts';
 import type { Attempt, LoggedDelivery } from './rules/delivery.ts';
 
 /** Converts a delivery to its protobuf form. */
-export function deliveryMessage(delivery: LoggedDelivery): WebhookDelivery {
+export function deliveryToProto(delivery: LoggedDelivery): WebhookDelivery {
   const { id, eventId, eventType, ticketId, status, createdAt, dueAt, attempts } = delivery;
   return {
     $typeName: 'ticketing.settings.v1.WebhookDelivery',
@@ -15,11 +15,11 @@ export function deliveryMessage(delivery: LoggedDelivery): WebhookDelivery {
     createdAt: timestampAt(createdAt),
     // A delivery that is due at once is stored with a time in the past.
     ...(dueAt === null ? {} : { nextAttemptAt: timestampAt(Math.max(dueAt, createdAt)) }),
-    attempts: attempts.map(attemptMessage),
+    attempts: attempts.map(attemptToProto),
   };
 }
 
-function attemptMessage({ at, durationMs, status, errorKind, responseStart, address }: Attempt): WebhookAttempt {
+function attemptToProto({ at, durationMs, status, errorKind, responseStart, address }: Attempt): WebhookAttempt {
   return {
     $typeName: 'ticketing.settings.v1.WebhookAttempt',
     at: timestampAt(at),

@@ -1,8 +1,8 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import type { Delivery } from './delivery.ts';
+import type { DeliveryState } from './delivery.ts';
 
 /** A new delivery of a test. */
-export function deliveryFixture(fields: Partial<Delivery> & { position: number }): Delivery {
+export function deliveryFixture(fields: Partial<DeliveryState> & { position: number }): DeliveryState {
   const { position } = fields;
   return {
     id: `dlv_${position}`,

@@ -1,7 +1,7 @@
 import type { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 
 /** The delivery of an event to a webhook endpoint. Units: Unix ms. */
-export interface Delivery {
+export interface DeliveryState {
   id: string;
   webhookId: number;
   eventId: string;
@@ -30,10 +30,10 @@ export interface Delivery {
 }
 
 /** A delivery as the dispatcher needs it: the log of a failing endpoint would fill its memory. */
-export type PendingDelivery = Omit<Delivery, 'attempts'>;
+export type PendingDelivery = Omit<DeliveryState, 'attempts'>;
 
 /** A delivery as the log shows it. */
-export type LoggedDelivery = Omit<Delivery, 'event'>;
+export type LoggedDelivery = Omit<DeliveryState, 'event'>;
 
 /** An attempt to make a delivery. Units: Unix ms. */
 export interface Attempt {

@@ -3,7 +3,7 @@ import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb
 import type { SealedText } from '@ticketing/secrets/sealed-text.ts';
 
 /** The settings and subchannels of the installation, as they are stored: in one document, so that a change is atomic. */
-export interface ConfigurationState {
+export interface SettingsState {
   /** Increases by one with every change. */
   version: number;
   /** The values of the settings that are set, by name. */
@@ -30,16 +30,16 @@ export interface SubchannelState {
   secrets: Readonly<Record<string, SealedText>>;
 }
 
-/** A change of the configuration: its new state, and what changed. */
-export interface ConfigurationChange {
-  state: Omit<ConfigurationState, 'version'>;
+/** A change of the settings: their new state, and which of them differ. */
+export interface SettingsChange {
+  state: Omit<SettingsState, 'version'>;
   /** The names of the settings that changed. */
   names: readonly string[];
   subchannelIds: readonly number[];
 }
 
-/** The configuration of a new installation. */
-export const emptyConfiguration: ConfigurationState = {
+/** The settings of a new installation. */
+export const emptySettings: SettingsState = {
   version: 0,
   values: {},
   secrets: {},
