@@ -21,11 +21,11 @@ const maxPauseMs = 20;
  * Makes a write that depends on a read: `attempt` reads, decides and commits, and returns `conflict` if another write
  * came between. A write that the database refuses because of a concurrent one is a conflict too.
  *
- * Errors: those of `attempt`; concurrent_change with `detail`, if other writes come first too often.
+ * Errors: those of `attempt`; concurrent_change, or the given error, if other writes come first too often.
  */
 export async function retryOnConflict<Result>(
   { random }: Pick<Runtime, 'random'>,
-  detail: string,
+  tooOften: string | (() => DomainError),
   attempt: () => Promise<Result | typeof conflict>,
 ): Promise<Result> {
   for (let made = 1; made <= maxAttempts; made += 1) {
@@ -37,5 +37,5 @@ export async function retryOnConflict<Result>(
     }
     if (made >= attemptsWithoutPause) await setTimeout(random() * maxPauseMs);
   }
-  throw new DomainError('aborted', 'concurrent_change', detail);
+  throw typeof tooOften === 'string' ? new DomainError('aborted', 'concurrent_change', tooOften) : tooOften();
 }
