@@ -12,12 +12,12 @@ import { flagsThatShow, messageEncoder } from '../codec/encode.ts';
 import { defaultMaxBodyBytes, fieldNamed, isEventStream, maxBodyBytesOf, restRuleOf } from '../codec/options.ts';
 import { requireBodyFits, requirePlainBody, toBodyError } from '../limits/body-headers.ts';
 import type { LargeJson } from '../limits/large-json.ts';
-import { isLarge, type WriteJson, writeInPieces } from '../limits/large-response.ts';
+import { isLarge, writeInPieces, type WriteJson } from '../limits/large-response.ts';
 import type { ParsedJson } from '../limits/parse-json.ts';
 import { eventStream, eventStreamMediaType, eventWriter } from './event-stream.ts';
 import { acceptedOf, mediaTypesOf } from './media-types.ts';
 import { type ProblemContext, replyWithProblems, routeNotFound } from './problem-reply.ts';
-import { bindingOf, type InappropriateParameters, type RequestReader, requestReader } from './request-reader.ts';
+import { bindingOf, type InappropriateParameters, requestReader, type RequestReader } from './request-reader.ts';
 
 /**
  * The handlers of a service's methods, for the REST API and the RPC API: `(context, call, request) → response`. The
@@ -59,6 +59,17 @@ export function implement<Service extends DescService, Context, Call>(
     (method.methodKind === 'server_streaming' ? streams : served).set(method, bound);
   }
   return { service, handlers: served, streams };
+}
+
+/** Joins implementations of one service whose methods are handled by several features. */
+export function join<Call>(...parts: readonly ServiceImplementation<Call>[]): ServiceImplementation<Call> {
+  const [first] = parts;
+  if (!first) throw new Error('there is no implementation to join');
+  const handlers = new Map(parts.flatMap((part) => [...part.handlers]));
+  const streams = new Map(parts.flatMap((part) => [...part.streams]));
+  const inOrder = <Handler>(bound: ReadonlyMap<DescMethod, Handler>) =>
+    new Map(first.service.methods.flatMap((method) => [...bound].filter(([one]) => one === method)));
+  return { service: first.service, handlers: inOrder(handlers), streams: inOrder(streams) };
 }
 
 /** The functions of the server that the REST API needs. */
