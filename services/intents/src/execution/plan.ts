@@ -14,7 +14,7 @@ import { type ExecutionState, firstStep } from '../intent/rules/execution.ts';
 import { type IntentState, recipientText } from '../intent/rules/intent.ts';
 import { requireExecutable } from './require-executable.ts';
 import { executionInput } from './rules/input.ts';
-import { readTicket, recipientsOf } from './ticket-calls.ts';
+import { readTicket, recipientsOf } from './tickets.ts';
 
 /** The request of an execution. */
 export type ExecutionRequest = Pick<

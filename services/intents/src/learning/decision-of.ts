@@ -6,7 +6,7 @@ import {
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
 import { changedValues } from './changed-values.ts';
-import type { Decision } from './rules/decision.ts';
+import type { Decision } from './rules/label.ts';
 
 const ownCauses: readonly ChangeCause[] = [ChangeCause.ANALYSIS, ChangeCause.REFRESH];
 const manual: readonly JsonValue[] = ['manual_spam', 'manual_clean'];

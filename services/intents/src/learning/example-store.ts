@@ -3,7 +3,7 @@ import { serverTime } from '@ticketing/store/server-time.ts';
 import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
 import { type Connection, mongo } from 'mongoose';
 import { type ExampleDocument, exampleCollection, type StoredExample } from './example-schema.ts';
-import type { DecidedTags, Decision, LabelledFeatures } from './rules/decision.ts';
+import type { DecidedTags, Decision, LabelledFeatures } from './rules/label.ts';
 
 /** A ticket that only this process reads, until its lease expires. */
 export interface ClaimedDecision {

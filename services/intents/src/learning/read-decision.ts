@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { analysedText } from '../detection/compute-analysis.ts';
 import { delayAfter, isTransient, maxAttempts, reasonOf, unavailableDelayMs } from './attempts.ts';
 import type { ClaimedDecision } from './example-store.ts';
-import { decidedLabels, type LabelledFeatures } from './rules/decision.ts';
+import { decidedLabels, type LabelledFeatures } from './rules/label.ts';
 
 /**
  * Reads a ticket that somebody has decided something about, and stores its example. After an error, another attempt is

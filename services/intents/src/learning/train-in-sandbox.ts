@@ -1,6 +1,6 @@
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
-import type { LabelledFeatures } from './rules/decision.ts';
+import type { LabelledFeatures } from './rules/label.ts';
 import type { Training, TrainingFunctions } from './training.worker.ts';
 
 const minute = 60_000;

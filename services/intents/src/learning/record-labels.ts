@@ -4,7 +4,7 @@ import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { ifFound } from '@ticketing/service-kit/client/if-found.ts';
 import type { Context } from '../context.ts';
 import { decisionOf } from './decision-of.ts';
-import type { Decision } from './rules/decision.ts';
+import type { Decision } from './rules/label.ts';
 
 /**
  * Notes decisions about tags and spam, so that they are learned. The cleanup of deleted tags is no decision about the
