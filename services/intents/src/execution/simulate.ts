@@ -5,8 +5,7 @@ import { replyRenderer } from '../intent/reply.ts';
 import { type ExecutionStep, stepAfter } from '../intent/rules/execution.ts';
 import type { ExecutionPlan, Executor } from './plan.ts';
 import type { ActionResult } from './rules/backend-response.ts';
-import { informText } from './rules/inform-text.ts';
-import { outcomeOf, ownResult } from './rules/outcome.ts';
+import { informText, outcomeOf, ownResult } from './rules/outcome.ts';
 import { recordExecution, refusalOf, shownMessage } from './tickets.ts';
 
 /**

@@ -9,7 +9,7 @@ import { storeCall } from '@ticketing/store/store-error.ts';
 import type { Connection } from 'mongoose';
 import type { ExecutionState } from '../intent/rules/execution.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
-import { type IntentDocument, intentCollection, stateOf, weightOf } from '../intent/schema.ts';
+import { type IntentDocument, intentCollection, stateOf, weightOf } from '../intent/store.ts';
 
 /** An intent whose execution this process carries out. */
 export interface ClaimedExecution {

@@ -1,5 +1,5 @@
 import { serveFunctions } from '@ticketing/sandbox/serve-functions.ts';
-import { featuresFromBytes } from './features-codec.ts';
+import { featuresFromBytes } from './features.ts';
 import { maxLabels, minExamples } from './learn-tasks.ts';
 import type { Model } from './model.ts';
 import { parseModel, serialiseModel } from './model-codec.ts';
