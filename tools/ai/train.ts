@@ -1,5 +1,4 @@
-import { featuresOf } from '../../services/intents/src/learning/features.ts';
-import { featuresToBytes } from '../../services/intents/src/learning/features-codec.ts';
+import { featuresOf, featuresToBytes } from '../../services/intents/src/learning/features.ts';
 import { maxLabels, minExamples } from '../../services/intents/src/learning/learn-tasks.ts';
 import type { Column } from '../../services/intents/src/learning/model.ts';
 import { serialiseModel } from '../../services/intents/src/learning/model-codec.ts';

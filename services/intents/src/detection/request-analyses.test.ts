@@ -2,7 +2,7 @@ import { create, fromJson } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { expect, test } from 'vitest';
-import { queueAnalyses } from './queue-analyses.ts';
+import { queueAnalyses } from './request-analyses.ts';
 
 const changed = (oldValue: string | null, newValue: string) =>
   create(TicketChangedSchema, {

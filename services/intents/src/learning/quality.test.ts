@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bestThreshold } from './threshold.ts';
+import { bestThreshold } from './quality.ts';
 
 const guesses = (...given: readonly (readonly [number, boolean])[]) =>
   given.map(([probability, isTrue]) => ({ probability, isTrue }));

@@ -1,6 +1,6 @@
 import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, test } from 'vitest';
-import { type DecidedTags, decidedLabels } from './decision.ts';
+import { type DecidedTags, decidedLabels } from './label.ts';
 
 const by = (isPerson: boolean): DecidedTags => ({ version: 1, tagIds: [3, 1, 2], byPerson: isPerson });
 

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { type IntentState, nextAutoExecution } from '../intent/rules/intent.ts';
 import { beginExecution } from './begin.ts';
 import { planExecution } from './plan.ts';
-import { readSnapshot } from './ticket-calls.ts';
+import { readSnapshot } from './tickets.ts';
 
 /**
  * Executes the intents whose time has come, unless their ticket is closed, is spam, or has no time for it any more: the

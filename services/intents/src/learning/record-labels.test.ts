@@ -6,7 +6,7 @@ import {
   TicketChangeType,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { expect, test } from 'vitest';
-import { decisionOf } from './decision-of.ts';
+import { decisionOf } from './record-labels.ts';
 
 type Values = Record<string, readonly [JsonValue, JsonValue] | null>;
 
