@@ -51,7 +51,7 @@ export async function startCompose(): Promise<ComposeSystem> {
   buildImages({ engine: 'podman', prefix: 'localhost/ticketing/', tag, names });
   const project = `ticketing-test-${randomBytes(4).toString('hex')}`;
   const dataDir = mkdtempSync(join(tmpdir(), 'compose-'));
-  run('node', [join(root, 'scripts', 'compose-init.ts'), '--dir', dataDir]);
+  run('node', [join(root, 'tools', 'cli', 'compose-init.ts'), '--dir', dataDir]);
   const [http, rpc, mails, receiver] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const hasStandIn = spawnSync('podman', ['image', 'exists', standIn]).status === 0;
   const environment = {
@@ -138,7 +138,7 @@ export async function runScript(
   args: readonly string[],
   env = process.env,
 ): Promise<{ code: number; printed: string }> {
-  const child = spawn('node', [join(root, 'scripts', name), ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('node', [join(root, 'tools', 'cli', name), ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {

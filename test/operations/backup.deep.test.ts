@@ -66,7 +66,7 @@ async function adminOf({ url }: StartedSystem) {
 /** Runs a script of the repository, with the embedded store. Returns its exit code and what it has printed. */
 function runScript(name: string, ...args: string[]): { code: number | null; output: string } {
   const env = { ...process.env, MONGODB_URI: '', KAFKA_BROKERS: '' };
-  const path = join(import.meta.dirname, '..', '..', 'scripts', `${name}.ts`);
+  const path = join(import.meta.dirname, '..', '..', 'tools', 'cli', `${name}.ts`);
   const { status, stdout, stderr } = spawnSync(process.execPath, [path, ...args], { env, encoding: 'utf8' });
   return { code: status, output: stdout + stderr };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { StopError } from './stop-error.ts';
 
-const tokenScript = join(import.meta.dirname, '..', '..', 'scripts', 'token.ts');
+const tokenScript = join(import.meta.dirname, '..', 'cli', 'token.ts');
 
 /** Makes an access token with a right for the local system, with its development key. Errors: StopError. */
 export async function makeDevelopmentToken(dataFolder: string, right: string): Promise<string> {

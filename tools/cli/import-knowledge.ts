@@ -1,0 +1,3 @@
+import { runKnowledgeImport } from '../import-knowledge/run-knowledge-import.ts';
+
+process.exitCode = await runKnowledgeImport(process.argv.slice(2));

@@ -1,0 +1,3 @@
+import { runMailImport } from '../import-mail/run-mail-import.ts';
+
+process.exitCode = await runMailImport(process.argv.slice(2));
