@@ -55,7 +55,7 @@ export async function startSystem(
 ): Promise<BenchSystem> {
   const child = spawn(
     process.execPath,
-    [join(root, 'tools/cli/start.ts'), '--split', '--port', '0', '--data', folder],
+    [join(root, 'tools/cli/main.ts'), 'start', '--split', '--port', '0', '--data', folder],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {

@@ -5,7 +5,7 @@ import { operations } from '@ticketing/service-kit/lifecycle/operations.ts';
 import { checkExport, readPoint, reportLines } from '@ticketing/store/audit/audit-export.ts';
 import { readEnvironment } from '../dev/environment-file.ts';
 import { operateAll } from '../dev/load-services.ts';
-import { print, runScript, UsageError } from '../dev/run-script.ts';
+import { declareCommand, print, UsageError } from './command.ts';
 
 const usage = `Shows and checks who changed and deleted what in a system that was started by npm start:
 
@@ -30,7 +30,7 @@ const options = {
 
 const commands = { export: 'audit-export', verify: 'audit-verify' } as const;
 
-await runScript({ usage, options, takesCommand: true }, async (values, words) => {
+export const command = declareCommand({ usage, options, words: 'some' }, async (values, words) => {
   const command = words.join(' ');
   if (command !== 'export' && command !== 'verify') {
     throw new UsageError(`There is no command "${command}" (--help lists them).`);
@@ -39,7 +39,7 @@ await runScript({ usage, options, takesCommand: true }, async (values, words) =>
     values.file === undefined
       ? await operate(commands[command], values, resolve(values.data))
       : await verifyFile(values.file, values.noted);
-  process.exitCode = problems > 0 ? 1 : 0;
+  return problems > 0 ? 1 : 0;
 });
 
 function operate(

@@ -3,7 +3,7 @@ import { createBackup, documentsIn } from '../backup/backup.ts';
 import { extendLedger, extendLedgerBy } from '../backup/ledger.ts';
 import { openStoppedSystem } from '../backup/open-system.ts';
 import { readEnvironment } from '../dev/environment-file.ts';
-import { print, runScript, UsageError } from '../dev/run-script.ts';
+import { declareCommand, print, UsageError } from './command.ts';
 
 const usage = `Makes backups of all data of a system (docs/operations/backup.md):
 
@@ -24,7 +24,7 @@ const options = {
   exec: { type: 'string' },
 } as const;
 
-await runScript({ usage, options, takesCommand: true }, async (values, words) => {
+export const command = declareCommand({ usage, options, words: 'some' }, async (values, words) => {
   const command = words.join(' ');
   const dataDir = resolve(values.data);
   const now = () => new Date();

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from '../dev/build.ts';
-import { runScript } from '../dev/run-script.ts';
+import { declareCommand } from './command.ts';
 
 const usage = `Builds the program of each service into dist/SERVICE, as the images contain it:
 
@@ -10,7 +10,7 @@ const usage = `Builds the program of each service into dist/SERVICE, as the imag
 
 const folder = join(import.meta.dirname, '..', '..', 'dist');
 
-await runScript({ usage, options: {}, runsInProduction: true }, async () => {
+export const command = declareCommand({ usage, options: {}, runsInProduction: true }, async () => {
   rmSync(folder, { recursive: true, force: true });
   await build(folder);
 });

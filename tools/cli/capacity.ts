@@ -14,9 +14,9 @@ import {
 } from '../../bench/capacity.ts';
 import { readCpuSeconds } from '../../bench/process-figures.ts';
 import { currentBuild } from '../dev/build.ts';
-import { print, runScript, UsageError } from '../dev/run-script.ts';
 import { startConstantLoad } from '../rolling/constant-load.ts';
 import { type ReplicatedSystem, startReplicatedSystem } from '../rolling/replicated-system.ts';
+import { declareCommand, print, readNumber } from './command.ts';
 
 const usage = `Measures what a request costs with one and with two processes of each service, and derives how many processes
 installations need (docs/operations/scaling.md, Capacity):
@@ -39,11 +39,9 @@ const planned: readonly PlannedLoad[] = [
   { agents: 2_000, ticketsPerDay: 100_000, changesPerTicket: 8 },
 ];
 
-await runScript({ usage, options }, async (values) => {
-  for (const name of ['rate', 'seconds'] as const) {
-    if (!/^[1-9]\d{0,3}$/.test(values[name])) throw new UsageError(`--${name} takes a number from 1 to 9999.`);
-  }
-  const plan = { rate: Number(values.rate), seconds: Number(values.seconds) };
+export const command = declareCommand({ usage, options }, async (values) => {
+  const read = (name: 'rate' | 'seconds') => readNumber(name, values[name], { to: 9_999 });
+  const plan = { rate: read('rate'), seconds: read('seconds') };
   const [one, two] = [await measure(1, plan), await measure(2, plan)];
   const differs = deviation(one, two);
   print(`with two processes a request costs ${(100 + differs * 100).toFixed(0)} % of what it costs with one`);

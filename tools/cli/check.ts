@@ -3,8 +3,8 @@ import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } fr
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clientFiles, clientFolder } from '../client/client-files.ts';
-import { runScript } from '../dev/run-script.ts';
 import { brokenReferences, headingsIn, missingTests } from '../dev/source-references.ts';
+import { declareCommand } from './command.ts';
 
 /** One static check. It passes if its command exits with code 0 and `judge` finds no problem. */
 interface Check {
@@ -38,7 +38,7 @@ and documents. The exit code is 1 if one fails:
   npm run check
 `;
 
-await runScript({ usage, options: {}, runsInProduction: true }, async () => {
+export const command = declareCommand({ usage, options: {}, runsInProduction: true }, async () => {
   try {
     const results = [
       ...(await runAll(checks)),
@@ -48,7 +48,7 @@ await runScript({ usage, options: {}, runsInProduction: true }, async () => {
     ];
     const failed = results.filter((isGood) => !isGood).length;
     process.stdout.write(`${results.length - failed} checks passed, ${failed} failed\n`);
-    process.exitCode = failed === 0 ? 0 : 1;
+    return failed === 0 ? 0 : 1;
   } finally {
     rmSync(generated, { recursive: true, force: true });
   }

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join, resolve } from 'node:path';
 import { services } from '@ticketing/system/services.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
-import { print, runScript } from '../dev/run-script.ts';
 import { withVariables } from '../images/compose-variables.ts';
+import { declareCommand, print } from './command.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'deploy', 'compose');
 const usage = `Makes what deploy/compose/compose.yaml needs, unless it exists: the keys of an issuer and of all services, and the
@@ -16,7 +16,7 @@ file .env with the key that encrypts secrets:
 
 const options = { dir: { type: 'string', default: folder } } as const;
 
-await runScript({ usage, options }, (values) => {
+export const command = declareCommand({ usage, options }, (values) => {
   const dir = resolve(values.dir);
   mkdirSync(dir, { recursive: true });
   const keys = developmentKeys(dir);

@@ -6,7 +6,7 @@ import { localMail } from '../demo/local-mail.ts';
 import { remoteMail } from '../demo/remote-mail.ts';
 import { eventually, type ResponseBody, Story } from '../demo/story.ts';
 import { gatewayUrl } from '../dev/gateway-url.ts';
-import { runScript, UsageError } from '../dev/run-script.ts';
+import { declareCommand, UsageError } from './command.ts';
 
 const usage = `Plays the life of a ticket through the public API, and prints each request and response:
 
@@ -31,7 +31,7 @@ const options = {
   'mails-url': { type: 'string' },
 } as const;
 
-await runScript({ usage, options }, async (values) => {
+export const command = declareCommand({ usage, options }, async (values) => {
   if (values.url !== undefined) {
     const { 'rpc-url': rpcUrl, 'mails-url': mailsUrl } = values;
     if (!rpcUrl || !mailsUrl) throw new UsageError('--url needs --rpc-url and --mails-url.');
@@ -247,7 +247,7 @@ async function ensureRunning(url: string, port: string, data: string): Promise<(
   );
   if (isRunning) return async () => undefined;
   process.stdout.write(`Nothing listens at ${url}: starting the system.\n`);
-  const child = spawn(process.execPath, ['tools/cli/start.ts', '--port', port, '--data', data], {
+  const child = spawn(process.execPath, ['tools/cli/main.ts', 'start', '--port', port, '--data', data], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

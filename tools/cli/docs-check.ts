@@ -1,5 +1,5 @@
-import { runScript } from '../dev/run-script.ts';
 import { checkDocuments } from '../docs/documents.ts';
+import { declareCommand } from './command.ts';
 
 const usage = `Runs the commands of README, quick start and API guide against a system that it starts, and compares the responses:
 
@@ -10,9 +10,9 @@ const usage = `Runs the commands of README, quick start and API guide against a 
 
 const options = { update: { type: 'boolean', default: false } } as const;
 
-await runScript({ usage, options }, async ({ update }) => {
+export const command = declareCommand({ usage, options }, async ({ update }) => {
   const { problems, run } = await checkDocuments(update);
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   process.stdout.write(`${run} blocks of commands were run, ${problems.length} problems\n`);
-  process.exitCode = problems.length === 0 ? 0 : 1;
+  return problems.length === 0 ? 0 : 1;
 });

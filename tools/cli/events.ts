@@ -4,14 +4,14 @@ import { toRequest } from '@ticketing/service-kit/lifecycle/operation-request.ts
 import { operationsOfCommand } from '@ticketing/service-kit/lifecycle/operations.ts';
 import { readEnvironment } from '../dev/environment-file.ts';
 import { operateAll } from '../dev/load-services.ts';
-import { print, runScript, UsageError } from '../dev/run-script.ts';
+import { declareCommand, print, UsageError } from './command.ts';
 
-const command = 'npm run events -- ';
-const names = operationsOfCommand(command);
+const prefix = 'npm run events -- ';
+const names = operationsOfCommand(prefix);
 
 const usage = `Carries out operations on a system that was started by npm start: on its events, and on what follows from them:
 
-  ${command}OPERATION [SERVICE] [OPTIONS]
+  ${prefix}OPERATION [SERVICE] [OPTIONS]
 
 ${describeOperations(names).join('\n')}
 
@@ -23,11 +23,14 @@ wrong. docs/operations/operations.md says how each is called in containers and o
 
 const options = { data: { type: 'string', default: './data' }, key: { type: 'string' } } as const;
 
-await runScript({ usage, options, takesCommand: true }, async ({ data, ...texts }, [first = '', service, ...rest]) => {
-  const name = names.find((one) => one === first);
-  if (name === undefined || rest.length > 0) {
-    throw new UsageError(`There is no command "${[first, service, ...rest].join(' ').trim()}" (--help lists them).`);
-  }
-  const left = await operateAll(toRequest(name, texts), print, readEnvironment(resolve(data)), service);
-  process.exitCode = left > 0 ? 1 : 0;
-});
+export const command = declareCommand(
+  { usage, options, words: 'some' },
+  async ({ data, ...texts }, [first = '', service, ...rest]) => {
+    const name = names.find((one) => one === first);
+    if (name === undefined || rest.length > 0) {
+      throw new UsageError(`There is no command "${[first, service, ...rest].join(' ').trim()}" (--help lists them).`);
+    }
+    const left = await operateAll(toRequest(name, texts), print, readEnvironment(resolve(data)), service);
+    return left > 0 ? 1 : 0;
+  },
+);

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { services } from '@ticketing/system/services.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { freePort } from '@ticketing/testkit/free-port.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
-import { runDevelopmentScript } from '../dev/run-script.ts';
 import { type BackendSide, startBackendSide } from '../faults/backend-side.ts';
 import { disturb, type FaultCount } from '../faults/disturb.ts';
 import { executionFindings, judgeExecutions } from '../faults/execution-verdict.ts';
@@ -13,7 +13,6 @@ import { Ledger } from '../faults/ledger.ts';
 import { type Load, startLoad } from '../faults/load.ts';
 import { type MailSide, mailVariables, startMailSide } from '../faults/mail-side.ts';
 import { judgeMessages, messageFindings } from '../faults/message-verdict.ts';
-import { type FaultOptions, readFaultOptions } from '../faults/options.ts';
 import { seededRandom } from '../faults/random.ts';
 import { observe } from '../faults/read-back.ts';
 import { measureRecoveries, type Recoveries } from '../faults/recovery.ts';
@@ -33,6 +32,7 @@ import { type Subscribers, startSubscribers } from '../faults/subscribers.ts';
 import { type System, startSystem } from '../faults/system.ts';
 import { findings, judge } from '../faults/verdict.ts';
 import { openTickets, waitUntilIdle } from '../faults/wait-until-idle.ts';
+import { declareCommand, readNumber, UsageError } from './command.ts';
 
 const print = (text: string) => void process.stdout.write(text);
 const printLine = (line: string) => print(`${line}\n`);
@@ -41,14 +41,81 @@ const maxPrinted = 10;
 const maxLogLines = 12;
 /** How long the load goes on after the last fault, in ms. */
 const loadAfterFaultsMs = 2_000;
+/** The options of `npm run faults`. */
+interface FaultOptions {
+  kills: number;
+  /** The service whose processes are killed `kills` times; undefined if all kills count. */
+  focus: string | undefined;
+  /** The average pause between two faults. */
+  secondsBetween: number;
+  seed: number;
+  /** The command that kills, stops, freezes and restores the broker and the database. */
+  servers: string | undefined;
+  /** The data folder; undefined for a temporary one. */
+  dataDir: string | undefined;
+  /** Whether two processes run of each service and of the gateway. */
+  hasReplicas: boolean;
+}
+
 /** An admin, who has every right; a machine, so that the rate limit for people does not apply. */
 const caller = { sub: '7', kind: 'serviceWorker', roleId: 1 };
 
-await runDevelopmentScript(async () => {
-  const options = readFaultOptions(process.argv.slice(2), Math.floor(Math.random() * 1e9));
-  if (typeof options === 'string') print(options);
-  else await run(options);
+const usage = `Kills processes of a system under load, and checks that nothing that was acknowledged is lost:
+
+  npm run faults -- --kills 100
+
+  --kills NUMBER            how many processes are killed (100); others are frozen for 1 to 8 seconds
+  --focus SERVICE           half of the faults hit this service, and only its kills count; for example settings
+  --seconds-between NUMBER  the average pause between two faults (1)
+  --seed NUMBER             chooses the faults; the same seed chooses the same ones (default: random)
+  --replicas                runs two processes of each service and of the gateway, with all their roles, behind balancers
+                            of connections; all are killed and frozen
+  --data DIR                a new folder for the system (default: a temporary one, removed if nothing is wrong)
+  --servers COMMAND         also kills, stops and freezes the servers that MONGODB_URI and KAFKA_BROKERS name, by
+                            COMMAND kill|start|stop|freeze|thaw broker|database
+
+Receivers of webhooks, readers of the feed and a mail server run beside the system. They are killed and frozen too, and
+some receivers fail, hang and vanish for a while.
+
+Needs Linux. The exit code is 1 if a change or a message is lost, events are out of order, a bulk is applied in part, rows or
+counts differ, a mail has not left or left with several ids, something is left that no ticket has, or a receiver or reader
+has not got exactly the changes that it must get.
+`;
+
+const options = {
+  kills: { type: 'string', default: '100' },
+  focus: { type: 'string' },
+  'seconds-between': { type: 'string', default: '1' },
+  seed: { type: 'string' },
+  replicas: { type: 'boolean', default: false },
+  data: { type: 'string' },
+  servers: { type: 'string' },
+} as const;
+
+export const command = declareCommand({ usage, options }, async (values) => {
+  const dataDir = values.data === undefined ? undefined : resolve(values.data);
+  if (dataDir !== undefined && existsSync(join(dataDir, 'mongodb'))) {
+    throw new UsageError(`${dataDir} holds the data of a system already; name a new folder.`);
+  }
+  const { focus, seed, servers, replicas: hasReplicas } = values;
+  if (focus !== undefined && !services.some(({ name }) => name === focus)) {
+    throw new UsageError(`--focus takes the name of a service, not "${focus}".`);
+  }
+  await run({
+    kills: readNumber('kills', values.kills, { from: 0, to: 999_999 }),
+    focus,
+    secondsBetween: readSeconds(values['seconds-between']),
+    seed: seed === undefined ? Math.floor(Math.random() * 1e9) : readNumber('seed', seed, { from: 0, to: 999_999_999 }),
+    servers,
+    dataDir,
+    hasReplicas,
+  });
 });
+
+function readSeconds(text: string): number {
+  if (/^\d{1,4}(\.\d+)?$/.test(text)) return Number(text);
+  throw new UsageError(`--seconds-between takes a number, not "${text}".`);
+}
 
 /** Runs the system, the load and the faults on a data folder. A temporary folder is removed if nothing is wrong. */
 async function run(options: FaultOptions): Promise<void> {

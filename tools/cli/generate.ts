@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { runScript } from '../dev/run-script.ts';
 import { documentIndexes, withDocumentLists } from '../docs/document-indexes.ts';
 import { scalingDocument, withCapacityParts } from '../k8s/capacity-parts.ts';
 import { manifestFiles } from '../k8s/manifest-files.ts';
 import { operationsDocument, withOperationParts } from '../operations/operation-parts.ts';
 import { withTemplateParts } from '../templates/template-parts.ts';
+import { declareCommand } from './command.ts';
 
 /**
  * Generates packages/contracts from proto/: the code, then the descriptor image with the comments. Afterwards generates
@@ -14,7 +14,7 @@ import { withTemplateParts } from '../templates/template-parts.ts';
  * table of operations, the manifests in deploy/k8s that follow from the description of the system, the lists of
  * documents, and the generated files of packages/client.
  */
-export async function generate(): Promise<void> {
+async function generate(): Promise<void> {
   execFileSync('buf', ['generate'], { stdio: 'inherit' });
   const image = 'packages/contracts/src/contract.binpb';
   execFileSync('buf', ['build', '--as-file-descriptor-set', '--exclude-imports', '-o', image], { stdio: 'inherit' });
@@ -45,4 +45,4 @@ of documents (CONTRIBUTING.md, Commands):
   npm run generate
 `;
 
-if (import.meta.main) await runScript({ usage, options: {}, runsInProduction: true }, generate);
+export const command = declareCommand({ usage, options: {}, runsInProduction: true }, generate);

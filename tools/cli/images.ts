@@ -1,5 +1,5 @@
-import { print, runScript, UsageError } from '../dev/run-script.ts';
 import { buildImages, findEngine, imageServices, pushImages } from '../images/build-images.ts';
+import { declareCommand, print, UsageError } from './command.ts';
 
 const usage = `Builds the images of the services with podman or docker, and prints their names:
 
@@ -21,7 +21,7 @@ const options = {
   engine: { type: 'string' },
 } as const;
 
-await runScript({ usage, options }, (values) => {
+export const command = declareCommand({ usage, options }, (values) => {
   const names = values.service ?? imageServices;
   const unknown = names.find((name) => !imageServices.includes(name));
   if (unknown !== undefined) throw new UsageError(`There is no service ${unknown}.`);

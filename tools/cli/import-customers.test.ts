@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ServiceHarness, startServiceHarness } from '@ticketing/testkit/service-harness.ts';
 import { service } from '@ticketing/tickets/service.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { runCustomerImport } from '../import/run-customer-import.ts';
+import { command } from './import-customers.ts';
 
 let tickets: ServiceHarness;
 let folder: string;
@@ -32,12 +32,11 @@ async function run(lines: readonly string[], flags: readonly string[] = [], clai
   writeFileSync(file, `${lines.join('\n')}\n`);
   const permissions = ['updateClientSettings'];
   const env = { IMPORT_TOKEN: await tickets.identity.issuerToken({ permissions, kind: 'serviceWorker', ...claims }) };
-  return runCustomerImport(
-    [file, '--url', tickets.url, ...flags],
+  return command([file, '--url', tickets.url, ...flags], {
     env,
-    (text) => printed.push(text),
-    (text) => errors.push(text),
-  );
+    print: (text) => printed.push(text),
+    printError: (text) => errors.push(text),
+  });
 }
 
 const find = async (query: string) => (await tickets.request('GET', `/erp/customers?${query}`)).json;
@@ -149,7 +148,7 @@ test.each([
   ['for a file without ids', ['name', 'a'], [], {}, /There is no column "id"/],
   ['for an unknown field', rows, ['--map', 'street=note'], {}, /"street" is not a field to import/],
   ['for an unknown column', rows, ['--map', 'city=town'], {}, /There is no column "town"/],
-  ['for an unknown flag', rows, ['--channel', 'email'], {}, /--help lists the flags/],
+  ['for an unknown flag', rows, ['--channel', 'email'], {}, /--help lists the options/],
 ])('stops with one sentence %s', async (_, lines, flags, claims, message) => {
   expect(await run(lines, flags, claims)).toBe(1);
   expect(errors).toEqual([expect.stringMatching(message)]);

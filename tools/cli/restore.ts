@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { defaultIdMargin, parseIdMargin } from '@ticketing/service-kit/lifecycle/operations.ts';
 import { openStoppedSystem } from '../backup/open-system.ts';
 import { restoreBackup, restoreBy } from '../backup/restore.ts';
-import { print, runScript, UsageError } from '../dev/run-script.ts';
+import { declareCommand, print, UsageError } from './command.ts';
 
 const usage = `Restores a backup into the empty stores of a system that is not running (docs/operations/backup.md):
 
@@ -32,7 +32,7 @@ const options = {
   exec: { type: 'string' },
 } as const;
 
-await runScript({ usage, options }, async (values) => {
+export const command = declareCommand({ usage, options }, async (values) => {
   const { from, ledger } = values;
   if ((from === undefined) !== values['in-place'] || (ledger === undefined) !== values['without-ledger']) {
     throw new UsageError(
@@ -46,12 +46,11 @@ await runScript({ usage, options }, async (values) => {
   };
   if (values.exec !== undefined) {
     if (!values['in-place']) throw new UsageError('--exec goes with --in-place.');
-    process.exitCode = (await restoreBy(values.exec, restored, print)) > 0 ? 1 : 0;
-    return;
+    return (await restoreBy(values.exec, restored, print)) > 0 ? 1 : 0;
   }
   const system = await openStoppedSystem(resolve(values.data));
   try {
-    process.exitCode = (await restoreBackup(system.environment, restored, print)) > 0 ? 1 : 0;
+    return (await restoreBackup(system.environment, restored, print)) > 0 ? 1 : 0;
   } finally {
     await system.close();
   }

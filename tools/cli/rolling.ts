@@ -6,12 +6,12 @@ import { services } from '@ticketing/system/services.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import { currentBuild } from '../dev/build.ts';
-import { print, runScript, UsageError } from '../dev/run-script.ts';
 import { type ConstantLoad, startConstantLoad } from '../rolling/constant-load.ts';
 import { buildRevision, findPreviousVersion } from '../rolling/previous-version.ts';
 import { type ReplicatedSystem, startReplicatedSystem } from '../rolling/replicated-system.ts';
 import { type Restart, roll } from '../rolling/roll.ts';
 import { firstShare, requestCounts, shareProblem } from '../rolling/shares.ts';
+import { declareCommand, print, readNumber, UsageError } from './command.ts';
 
 const usage = `Restarts every process of a system with two processes of each service, one after the other, while requests
 flow through the gateway:
@@ -38,19 +38,19 @@ const shareMs = 10_000;
 const connectionAgeMs = 60_000;
 const caller = { sub: '7', kind: 'serviceWorker', roleId: 1 };
 
-await runScript({ usage, options }, async (values) => {
+export const command = declareCommand({ usage, options }, async (values) => {
   const names = services.map(({ name }) => name);
   const rolled = values.services?.split(',') ?? names;
   const unknown = rolled.find((name) => !names.includes(name));
   if (unknown !== undefined) throw new UsageError(`There is no service "${unknown}".`);
-  if (!/^[1-9]\d{0,3}$/.test(values.rate)) throw new UsageError('--rate takes a number from 1 to 9999.');
+  const rate = readNumber('rate', values.rate, { to: 9_999 });
   const dataDir = mkdtempSync(join(tmpdir(), 'ticketing-rolling-'));
   const bundles = await currentBuild();
   const first = values.upgrade ? await previousBundles() : bundles;
   const system = await startReplicatedSystem({ dataDir, bundles: first, count: () => 2 });
   let hasPassed = false;
   try {
-    hasPassed = await rollUnderLoad(system, bundles, { rolled, rate: Number(values.rate) });
+    hasPassed = await rollUnderLoad(system, bundles, { rolled, rate });
   } finally {
     await system.stop();
     if (hasPassed) rmSync(dataDir, { recursive: true, force: true });

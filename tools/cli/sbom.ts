@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { serviceNamed, services } from '@ticketing/system/services.ts';
 import { billFile, licencesFile } from '../dev/bill-of-materials.ts';
 import { currentBuild } from '../dev/build.ts';
-import { runScript } from '../dev/run-script.ts';
+import { declareCommand } from './command.ts';
 
 const usage = `Prints which packages are in the bundle of a service, and so in its image:
 
@@ -17,7 +17,7 @@ Services: ${services.map(({ name }) => name).join(', ')}
 
 const options = { licences: { type: 'boolean', default: false } } as const;
 
-await runScript({ usage, options, takesCommand: true }, async (values, [service = '']) => {
+export const command = declareCommand({ usage, options, words: 'some' }, async (values, [service = '']) => {
   const folder = join(await currentBuild(), serviceNamed(service).name);
   process.stdout.write(readFileSync(join(folder, values.licences ? licencesFile : billFile)));
 });

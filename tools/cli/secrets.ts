@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { print, runScript, UsageError } from '../dev/run-script.ts';
 import { readStores, userCommands } from '../k8s/database-users.ts';
 import { makeSecrets, makeSigningKeys, type Secret } from '../k8s/secrets.ts';
+import { declareCommand, print, UsageError } from './command.ts';
 
 const usage = `Prints the Secrets of an installation on Kubernetes, with new keys:
 
@@ -27,7 +27,7 @@ const options = {
   'print-users': { type: 'boolean', default: false },
 } as const;
 
-await runScript({ usage, options }, (values) => {
+export const command = declareCommand({ usage, options }, (values) => {
   if (values['signing-keys']) return printList(makeSigningKeys());
   const stores = readStores(process.env);
   if (values['print-users']) {

@@ -32,11 +32,11 @@ afterEach(async () => {
 
 const root = join(import.meta.dirname, '..', '..');
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
-/** The options of Node with which `npm start` runs. */
-const nodeOptions = scripts.start.split(' ').slice(1, -1);
+/** The program of `npm start`, with its options of Node. */
+const program = scripts.start.split(' ').slice(1, -1);
 
-function run(script: string, args: string[], extra: Record<string, string> = {}): ChildProcess {
-  const child = spawn(process.execPath, [...nodeOptions, join(import.meta.dirname, script), '--data', data, ...args], {
+function run(name: string, args: string[], extra: Record<string, string> = {}): ChildProcess {
+  const child = spawn(process.execPath, [...program, name, '--data', data, ...args], {
     cwd: root,
     env: { ...environment, ...extra },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -47,7 +47,7 @@ function run(script: string, args: string[], extra: Record<string, string> = {})
 
 /** Starts the system and waits until it has printed that it is ready. */
 async function start(...args: string[]) {
-  const child = run('start.ts', ['--port', '0', ...args]);
+  const child = run('start', ['--port', '0', ...args]);
   let output = '';
   let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (part: string) => {
@@ -107,10 +107,10 @@ describe('npm start', () => {
     expect(await response.json()).toMatchObject({ id: 1, channel: 'email', subject: 'Hello' });
 
     const [folder, port, drained, listed] = await Promise.all([
-      outcome(run('start.ts', ['--port', '0'])),
-      outcome(run('start.ts', ['--port', new URL(url).port])),
-      outcome(run('events.ts', ['drain'])),
-      outcome(run('events.ts', ['dead-letters'])),
+      outcome(run('start', ['--port', '0'])),
+      outcome(run('start', ['--port', new URL(url).port])),
+      outcome(run('events', ['drain'])),
+      outcome(run('events', ['dead-letters'])),
     ]);
     expect(folder).toMatchObject({ code: 1, error: expect.stringMatching(/^[^\n]* in use by another process\.\n$/) });
     expect(port).toMatchObject({ code: 1, error: expect.stringMatching(/^Port \d+ is taken; [^\n]*\n$/) });
@@ -160,14 +160,14 @@ describe('npm start', () => {
     const { url } = await start('--tls');
     expect(url).toMatch(/^https:/);
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
-    const demo = await outcome(run('demo.ts', ['--port', new URL(url).port]));
+    const demo = await outcome(run('demo', ['--port', new URL(url).port]));
     expect(demo).toMatchObject({ code: 0, out: expect.stringContaining('→ 200 OK') });
   });
 
   it('does not run in production', async () => {
-    const scripts = ['start.ts', 'token.ts'].map((script) => outcome(run(script, [], { NODE_ENV: 'production' })));
+    const ends = ['start', 'token'].map((name) => outcome(run(name, [], { NODE_ENV: 'production' })));
     const error = 'This is for development only and does not run with NODE_ENV=production.\n';
-    for (const ended of await Promise.all(scripts)) expect(ended).toEqual({ code: 1, out: '', error });
+    for (const ended of await Promise.all(ends)) expect(ended).toEqual({ code: 1, out: '', error });
   });
 
   // It builds the services, and kills some.
@@ -218,7 +218,7 @@ it('gives the other services the ports that follow the port of the gateway, unle
 it('npm run token refuses a folder without keys, and makes none there', async () => {
   const missing = join(data, 'typo');
   const error = expect.stringMatching(/^\S+typo has no keys of a system; [^\n]*\n$/);
-  expect(await outcome(run('token.ts', ['--data', missing]))).toEqual({ code: 1, out: '', error });
+  expect(await outcome(run('token', ['--data', missing]))).toEqual({ code: 1, out: '', error });
   expect(existsSync(missing)).toBe(false);
 });
 
@@ -226,7 +226,7 @@ it('npm run token prints a token and nothing else', async () => {
   developmentKeys(data);
   const args = ['--sub', '7', '--kind', 'serviceWorker', '--role', '2', '--permissions', 'a,b', '--skills', '3,4'];
   const { code, out, error } = await outcome(
-    run('token.ts', [...args, '--excluded', '5', '--restricted', '--expires', '45m']),
+    run('token', [...args, '--excluded', '5', '--restricted', '--expires', '45m']),
   );
   expect({ code, error }).toEqual({ code: 0, error: '' });
   expect(out).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);

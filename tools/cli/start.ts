@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describeFullDisk, type Exit, isAborted } from '@ticketing/embedded-mongo/embedded-mongo.ts';
 import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
@@ -8,18 +8,55 @@ import { publishEnvironment } from '../dev/environment-file.ts';
 import { greeting } from '../dev/greeting.ts';
 import { loadServices } from '../dev/load-services.ts';
 import { choosePorts } from '../dev/ports.ts';
-import { runDevelopmentScript } from '../dev/run-script.ts';
 import { startInOneProcess, startSplit } from '../dev/services.ts';
-import { readStartOptions, type StartOptions } from '../dev/start-options.ts';
 import { openStore } from '../dev/store.ts';
 import { waitUntilReady } from '../dev/wait-until-ready.ts';
 import { validateStore } from '../doctor/validate-store.ts';
+import { declareCommand, readNumber } from './command.ts';
 
-await runDevelopmentScript(async () => {
-  const options = readStartOptions(process.argv.slice(2));
-  if (typeof options === 'string') process.stdout.write(options);
-  else await start(options);
-});
+/** The options of `npm start`. */
+interface StartOptions {
+  /** The port of the gateway; 0 for any free one. */
+  port: number;
+  dataDir: string;
+  /** Whether each service is a separate process. */
+  isSplit: boolean;
+  /** Whether all parts listen and call with TLS. */
+  hasTls: boolean;
+  logLevel: string;
+}
+
+const usage = `Starts the whole system on this machine:
+
+  npm start -- --port 8080 --data ./data
+
+  --port PORT        the port of the gateway (8080; 0 for any free one); the other services take the ports after it
+  --data DIR         the folder of keys and data (./data)
+  --split            runs each service in a process of its own, from bundles, as in production
+  --tls              TLS between all parts, with certificates that are made in the data folder
+  --log-level LEVEL  trace, debug, info, warn, error or silent (warn)
+
+MONGODB_URI names a MongoDB server to use instead of the embedded store, and KAFKA_BROKERS (host:port,…) the brokers of a
+Kafka cluster to use instead of the embedded log. Variables that begin with TICKETING_ configure the services.
+`;
+
+const options = {
+  port: { type: 'string', default: '8080' },
+  data: { type: 'string', default: './data' },
+  split: { type: 'boolean', default: false },
+  tls: { type: 'boolean', default: false },
+  'log-level': { type: 'string', default: 'warn' },
+} as const;
+
+export const command = declareCommand({ usage, options }, (values) =>
+  start({
+    port: readNumber('port', values.port, { from: 0, to: 65_535 }),
+    dataDir: resolve(values.data),
+    isSplit: values.split,
+    hasTls: values.tls,
+    logLevel: values['log-level'],
+  }),
+);
 
 /** Starts everything. On a signal, or if a part cannot be started, stops what was started, in the reverse order. */
 async function start(options: StartOptions): Promise<void> {

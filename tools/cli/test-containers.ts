@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { freePort } from '@ticketing/testkit/free-port.ts';
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
+import { type Command, processStreams } from './command.ts';
 
 const usage = `Runs the integration suites on real servers: those that MONGODB_URI and KAFKA_BROKERS name, else containers:
 
@@ -16,17 +17,20 @@ const kafkaPort = 9092;
 const startupTimeoutMs = 120_000;
 const containers: StartedTestContainer[] = [];
 
-if (process.argv.includes('--help')) process.stdout.write(usage);
-else await runSuites();
+export const command: Command = (args, { print } = processStreams) => {
+  if (!args.includes('--help')) return runSuites(args);
+  print(usage.trimEnd());
+  return Promise.resolve(0);
+};
 
-async function runSuites(): Promise<void> {
+async function runSuites(args: readonly string[]): Promise<number> {
   try {
     const mongodbUri = process.env.MONGODB_URI ?? (await startMongo());
     const brokers = process.env.KAFKA_BROKERS ?? (await startKafka());
     process.stdout.write(
       `Running the integration suites on ${process.env.MONGODB_URI ? 'MONGODB_URI' : mongoImage} and ${process.env.KAFKA_BROKERS ? 'KAFKA_BROKERS' : kafkaImage}.\n`,
     );
-    process.exitCode = await runTests({ MONGODB_URI: mongodbUri, KAFKA_BROKERS: brokers });
+    return await runTests(args, { MONGODB_URI: mongodbUri, KAFKA_BROKERS: brokers });
   } finally {
     await Promise.all(containers.map((container) => container.stop()));
   }
@@ -68,11 +72,11 @@ async function startKafka(): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-function runTests(servers: Record<string, string>): Promise<number> {
+function runTests(args: readonly string[], servers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     // The servers need processor time as well.
     const fixed = ['run', '.int.test.ts', '.e2e.test.ts', '--maxWorkers', '100%'];
-    const child = spawn('vitest', [...fixed, ...process.argv.slice(2)], {
+    const child = spawn('vitest', [...fixed, ...args], {
       stdio: 'inherit',
       env: { ...process.env, ...servers },
     });

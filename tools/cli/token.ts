@@ -1,7 +1,7 @@
-import { type ProfileKind, profileKinds } from '@ticketing/service-kit/identity/caller.ts';
+import { profileKinds } from '@ticketing/service-kit/identity/caller.ts';
 import { existingKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken, type TokenClaims } from '@ticketing/testkit/sign-token.ts';
-import { print, runScript, UsageError } from '../dev/run-script.ts';
+import { declareCommand, print, readNumber, readWord, UsageError } from './command.ts';
 
 const usage = `Prints an access token that is signed by the issuer of the local system:
 
@@ -38,11 +38,11 @@ const options = {
   expires: { type: 'string', default: '12h' },
 } as const;
 
-await runScript({ usage, options }, async (values) => {
+export const command = declareCommand({ usage, options }, async (values) => {
   const claims: TokenClaims = {
-    sub: String(profileId(values.sub)),
-    kind: kindOf(values.kind),
-    roleId: wholeNumber('role', values.role),
+    sub: String(readNumber('sub', values.sub, { to: 0x7fff_ffff })),
+    kind: readWord('kind', values.kind, profileKinds),
+    roleId: readNumber('role', values.role, { from: 0, to: 9_999_999_999 }),
     permissions: list(values.permissions),
     teams: wholeNumbers('teams', values.teams),
     skills: {
@@ -59,29 +59,12 @@ await runScript({ usage, options }, async (values) => {
   print(await signToken(issuerKeyFile, claims, seconds(values.expires)));
 });
 
-function profileId(text: string): number {
-  const id = wholeNumber('sub', text);
-  if (id < 1 || id > 0x7fff_ffff) throw new UsageError(`--sub takes a profile from 1 to 2147483647, not "${text}".`);
-  return id;
-}
-
-function kindOf(text: string): ProfileKind {
-  const kind = profileKinds.find((candidate) => candidate === text);
-  if (kind === undefined) throw new UsageError(`--kind takes one of ${profileKinds.join(', ')}, not "${text}".`);
-  return kind;
-}
-
 function list(text: string): string[] {
   return text === '' ? [] : text.split(',').map((part) => part.trim());
 }
 
-function wholeNumbers(flag: string, text: string): number[] {
-  return list(text).map((part) => wholeNumber(flag, part));
-}
-
-function wholeNumber(flag: string, text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new UsageError(`--${flag} takes whole numbers, not "${text}".`);
-  return Number(text);
+function wholeNumbers(name: string, text: string): number[] {
+  return list(text).map((part) => readNumber(name, part, { from: 0, to: 9_999_999_999 }));
 }
 
 function seconds(text: string): number {

@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 function run(args: string[], environment: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'webhook-listen.ts'), ...args], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), 'webhook:listen', ...args], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { print, runScript, UsageError } from '../dev/run-script.ts';
 import { type ListenerOptions, webhookListener } from '../webhook/listener.ts';
+import { declareCommand, print, readNumber, UsageError } from './command.ts';
 
 const usage = `Receives webhooks on this machine, verifies them, and prints a line for each delivery:
 
@@ -22,13 +22,13 @@ const options = {
   fail: { type: 'string', default: '0' },
 } as const;
 
-await runScript({ usage, options }, async (values) => {
+export const command = declareCommand({ usage, options }, async (values) => {
   const listenerOptions = {
     secret: readSecret(values.secret),
-    status: readNumber('status', values.status, /^\d{3}$/, { from: 200, to: 599 }),
-    failRate: readNumber('fail', values.fail, /^\d(\.\d+)?$/, { from: 0, to: 1 }),
+    status: readNumber('status', values.status, { from: 200, to: 599 }),
+    failRate: readRate(values.fail),
   };
-  await listen(listenerOptions, readNumber('port', values.port, /^\d{1,5}$/, { from: 0, to: 65_535 }));
+  await listen(listenerOptions, readNumber('port', values.port, { from: 0, to: 65_535 }));
 });
 
 function readSecret(text: string): string {
@@ -39,10 +39,9 @@ function readSecret(text: string): string {
   throw new UsageError('--secret takes the secret of a webhook endpoint, whsec_… (--help explains it).');
 }
 
-function readNumber(name: string, text: string, form: RegExp, { from, to }: { from: number; to: number }): number {
-  const value = Number(text);
-  if (form.test(text) && value >= from && value <= to) return value;
-  throw new UsageError(`--${name} takes a number from ${from} to ${to}, not "${text}".`);
+function readRate(text: string): number {
+  if (/^(0(\.\d+)?|1(\.0+)?)$/.test(text)) return Number(text);
+  throw new UsageError(`--fail takes a number from 0 to 1, not "${text}".`);
 }
 
 /** Receives deliveries until a signal ends this process. */

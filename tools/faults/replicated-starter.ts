@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { freePort } from '@ticketing/testkit/free-port.ts';
+import { declareCommand, print, UsageError } from '../cli/command.ts';
 import { currentBuild } from '../dev/build.ts';
 import { publishEnvironment } from '../dev/environment-file.ts';
-import { print, runScript, UsageError } from '../dev/run-script.ts';
 import { type Replica, startReplicatedSystem } from '../rolling/replicated-system.ts';
 import { replicaName } from './processes.ts';
 
@@ -19,7 +19,7 @@ const fastClock = `--import=${join(import.meta.dirname, 'fast-clock.ts')}`;
 const usage = 'Starts the system of npm run faults -- --replicas: --data DIR, and --port PORT of the gateways';
 const options = { port: { type: 'string', default: '0' }, data: { type: 'string' } } as const;
 
-await runScript({ usage, options }, async ({ data: dataDir, port }) => {
+export const command = declareCommand({ usage, options }, async ({ data: dataDir, port }) => {
   if (dataDir === undefined) throw new UsageError('--data is missing.');
   const bundles = await currentBuild();
   let isStopping = false;

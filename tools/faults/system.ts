@@ -33,10 +33,11 @@ export interface System {
   kill(): void;
 }
 
+const program = join(import.meta.dirname, '..', 'cli', 'main.ts');
 /** The program that starts one process of each service, and the one that starts two. */
 const starters = {
-  single: [join(import.meta.dirname, '..', 'cli', 'start.ts'), '--split'],
-  replicated: [join(import.meta.dirname, 'replicated-starter.ts')],
+  single: [program, 'start', '--split'],
+  replicated: [program, 'faults:start'],
 };
 /** The run ends after this many failed starts in a row. */
 const maxFailures = 8;

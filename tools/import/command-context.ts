@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import { StopError } from './stop-error.ts';
+import { processStreams, type Streams } from '../cli/command.ts';
 
 /** The parts of the process that a command needs. */
 export interface CommandContext {
@@ -11,29 +11,15 @@ export interface CommandContext {
   signal: AbortSignal;
 }
 
-/** The environment that a command reads, and the streams to which it writes. */
-export interface CommandStreams {
-  env: NodeJS.ProcessEnv;
-  print: (text: string) => void;
-  printError: (text: string) => void;
-}
-
-/** The environment and the streams of this process. */
-export const processStreams: CommandStreams = { env: process.env, print: console.log, printError: console.error };
-
-/** Runs a command. Returns its exit code, which is 1 if it ends with a StopError. */
-export async function runCommand(
-  { env, print, printError }: CommandStreams,
+/** Runs a command that the user can interrupt. Returns its exit code. */
+export async function withContext(
+  { env, print }: Streams,
   run: (context: CommandContext) => Promise<number>,
 ): Promise<number> {
   const signals = watchSignals();
-  const isTerminal = print === console.log && process.stdout.isTTY;
+  const isTerminal = print === processStreams.print && process.stdout.isTTY;
   try {
     return await run({ print, isTerminal, folder: callersFolder(env), signal: signals.signal });
-  } catch (error) {
-    if (!(error instanceof StopError)) throw error;
-    printError(error.message);
-    return 1;
   } finally {
     signals.close();
   }

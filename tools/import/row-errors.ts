@@ -1,6 +1,3 @@
-/** Ends the whole run with exit code 1. Its message is one sentence for the user. */
-export class StopError extends Error {}
-
 /** Ends the work on a row because the user asked to stop. */
 export class InterruptedError extends Error {}
 
