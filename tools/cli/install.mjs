@@ -1,5 +1,5 @@
 /**
- * Installs what package-lock.json names, if it is not installed yet. It runs before every npm script that needs
+ * Installs what package-lock.json names, if it is not installed yet. It runs before everything that needs
  * dependencies, so it has none itself and needs only Node 20. If several run at once, one installs and the others wait.
  */
 import { spawnSync } from 'node:child_process';
@@ -16,9 +16,13 @@ const owner = join(lock, 'pid');
 
 if (!isInstalled()) {
   await takeLock();
+  const releaseLock = () => rmSync(lock, { recursive: true, force: true });
   // `finally` would not run if a signal that stops npm ends this process too.
-  process.once('exit', () => rmSync(lock, { recursive: true, force: true }));
-  if (!isInstalled()) process.exit(install());
+  process.once('exit', releaseLock);
+  const code = isInstalled() ? 0 : install();
+  if (code !== 0) process.exit(code);
+  process.off('exit', releaseLock);
+  releaseLock();
 }
 
 function isInstalled() {

@@ -38,8 +38,8 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true }));
 
-async function install(): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, [path('tools', 'cli', 'install.mjs')], {
+async function install(program = path('tools', 'cli', 'install.mjs')): Promise<{ code: number; output: string }> {
+  const child = spawn(process.execPath, [program], {
     env: { ...process.env, npm_execpath: path('npm.mjs') },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -63,6 +63,12 @@ it('installs again when the lock file is newer', async () => {
   utimesSync(path('package-lock.json'), later, later);
   await install();
   expect(calls()).toHaveLength(2);
+});
+
+it('goes on with what imports it', async () => {
+  writeFileSync(path('main.mjs'), "import './tools/cli/install.mjs';\nconsole.log('it goes on');");
+  expect(await install(path('main.mjs'))).toEqual({ code: 0, output: 'it goes on\n' });
+  expect(calls()).toHaveLength(1);
 });
 
 it('exits with the code of npm', async () => {
