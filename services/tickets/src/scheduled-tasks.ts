@@ -1,5 +1,5 @@
 import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
-import { forwardAnalysisRequests } from './analysis/forward-requests.ts';
+import { forwardAnalysisRequests } from './analysis/requests.ts';
 import { sweepTicketFiles } from './attachment/sweep-files.ts';
 import type { Context } from './context.ts';
 import { finishErasure } from './erasure/finish.ts';

@@ -8,7 +8,7 @@ import { eventHeaderOf } from '../ticket/event-header.ts';
 import { intentStates } from '../ticket/intent-to-proto.ts';
 import { slaRulesOf } from '../ticket/read-sla.ts';
 import { writeTicket } from '../ticket/write.ts';
-import { type Analysis, decideAnalysis } from './rules/decide.ts';
+import { type Analysis, decideAnalysis } from './rules.ts';
 
 /**
  * Stores the result of an analysis in its ticket, once.

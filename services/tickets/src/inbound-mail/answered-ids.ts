@@ -1,5 +1,5 @@
 import type { Attachment, Email } from 'postal-mime';
-import { messageIds } from './rules.ts';
+import { messageIds } from './message-ids.ts';
 
 const reportedTypes = ['message/rfc822', 'text/rfc822-headers', 'message/rfc822-headers'];
 /** How many bytes of a reported mail are read to find its headers. */

@@ -2,7 +2,7 @@ import { attachBytes, removeFiles } from '@ticketing/files/attach-files.ts';
 import { type AttachmentState, maxMessageFiles } from '@ticketing/files/attachment.ts';
 import type { Context } from '../context.ts';
 import type { MailCall } from './incoming-mail.ts';
-import type { MailFile } from './parsed-mail.ts';
+import type { MailFile } from './mail.ts';
 
 /**
  * Stores the files of a mail, which may be more than a request can have: its sender cannot send it in another form. The

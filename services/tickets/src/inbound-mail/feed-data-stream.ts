@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
-import { DotUnescaper } from './dot-unescaper.ts';
+import { DotUnescaper } from './smtp-data.ts';
 
 const unescapers = new WeakMap<Writable, DotUnescaper>();
 

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { isPartOfTicket } from '../message/find-known.ts';
-import type { ParsedMail } from './parsed-mail.ts';
+import type { ParsedMail } from './mail.ts';
 
 /**
  * Finds the ticket that a mail belongs to: the ticket of the nearest message that it replies to, else the one of the

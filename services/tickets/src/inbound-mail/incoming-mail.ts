@@ -1,7 +1,7 @@
 import type { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { MessageReference } from '../message/external-id-store.ts';
-import type { ParsedMail } from './parsed-mail.ts';
+import type { ParsedMail } from './mail.ts';
 
 /** The caller that takes in a mail, and its request. */
 export type MailCall = Pick<Call, 'caller' | 'trace' | 'log'> & Partial<Pick<Call, 'idempotency'>>;

@@ -7,9 +7,9 @@ import { answeredIds } from './answered-ids.ts';
 import { declareCharset } from './declare-charset.ts';
 import { keptHeaders } from './kept-headers.ts';
 import { mailLimits as limits } from './limits.ts';
-import { ownMessageId } from './rules.ts';
+import { ownMessageId } from './message-ids.ts';
 import './skip-conversions.ts';
-import type { MailFile, ParsedMail, UnreadableMail } from './parsed-mail.ts';
+import type { MailFile, ParsedMail, UnreadableMail } from './mail.ts';
 
 /**
  * Reads a mail in the format of RFC 5322. Texts beyond their limits are cut, control characters in headers are replaced

@@ -11,7 +11,7 @@ import { addMailToTicket } from './add-to-ticket.ts';
 import { createTicketOfMail } from './create-ticket.ts';
 import { findThread } from './find-thread.ts';
 import type { IncomingMail, MailCall, ReceivedMail } from './incoming-mail.ts';
-import type { ParsedMail } from './parsed-mail.ts';
+import type { ParsedMail } from './mail.ts';
 import { requireNoLoop } from './require-no-loop.ts';
 
 /** A mail that has arrived. */

@@ -1,11 +1,11 @@
 import { type AiSupportLevel, SpamStatus, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { changeFields } from '../../ticket/rules/change.ts';
-import type { TicketDecision } from '../../ticket/rules/decision.ts';
-import { type EventHeader, updatedEvent } from '../../ticket/rules/event.ts';
-import type { TicketInput, TicketState } from '../../ticket/rules/fields.ts';
-import { agentsOf, changedIntents, type IntentState, isExecuted } from '../../ticket/rules/intent.ts';
-import { type SlaRules, withStricterTargets } from '../../ticket/rules/sla.ts';
-import { countsAsSpam, isManual } from '../../ticket/rules/spam.ts';
+import { changeFields } from '../ticket/rules/change.ts';
+import type { TicketDecision } from '../ticket/rules/decision.ts';
+import { type EventHeader, updatedEvent } from '../ticket/rules/event.ts';
+import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
+import { agentsOf, changedIntents, type IntentState, isExecuted } from '../ticket/rules/intent.ts';
+import { type SlaRules, withStricterTargets } from '../ticket/rules/sla.ts';
+import { countsAsSpam, isManual } from '../ticket/rules/spam.ts';
 
 /** The result of an analysis. A part that was not analysed is undefined. Units: times in Unix seconds. */
 export interface Analysis {
