@@ -1,8 +1,8 @@
 import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
-import { forwardAnalysisRequests } from './analysis/requests.ts';
-import { sweepTicketFiles } from './attachment/sweep-files.ts';
+import { forwardAnalysisRequests } from './analysis/forward-requests.ts';
+import { sweepTicketFiles } from './attachment/find.ts';
 import type { Context } from './context.ts';
-import { finishErasure } from './erasure/finish.ts';
+import { finishErasure } from './erasure/erase.ts';
 import { sweepUnseenMessageIds, sweepUnseenMessages } from './message/sweep-unseen.ts';
 import { cleanUpDeletedTags } from './tag/remove-deleted.ts';
 import { reopenDueTickets } from './ticket/reopen-due.ts';

@@ -1,5 +1,6 @@
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { attachmentNotFound } from '@ticketing/files/file-errors.ts';
+import { sweepFiles } from '@ticketing/files/sweep-files.ts';
 import type { Context } from '../context.ts';
 
 /** The files that a ticket lists itself, and those of its messages, drafts included. */
@@ -41,4 +42,12 @@ export async function findAttachment(
   const attachment = [...ofTicket, ...ofMessages].find(({ id }) => id === attachmentId);
   if (!attachment) throw attachmentNotFound('Ticket');
   return { attachment, isOfTicket: ofTicket.includes(attachment) };
+}
+
+/** Checks the files that were written an hour ago, and removes files that neither ticket nor messages list. */
+export async function sweepTicketFiles(context: Context): Promise<void> {
+  await sweepFiles(context, async (ticketId) => {
+    const { ofTicket, ofMessages } = await listedFiles(context, ticketId);
+    return new Set([...ofTicket, ...ofMessages].map(({ key }) => key));
+  });
 }

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
+import { eraseFiles } from '@ticketing/files/sweep-files.ts';
+import { type Context, ticketSubject } from '../context.ts';
 import { deletedEvent, type EventHeader } from '../ticket/rules/event.ts';
-import { finishErasure } from './finish.ts';
 
 /** The version check and the event header of a deletion. */
 interface Erasure {
@@ -31,4 +31,20 @@ export async function eraseTicket(
   }
   await finishErasure(context, id);
   return true;
+}
+
+/**
+ * Erases the data of a deleted ticket that this service stores outside of the ticket's document, and in its unsent
+ * events. It may run several times.
+ */
+export async function finishErasure(context: Context, ticketId: number): Promise<void> {
+  await context.erasures.wipeUnsentValues(ticketId);
+  await context.externalIds.free(ticketId);
+  await context.externalMessageIds.free(ticketId);
+  await context.conversations.removeOf(ticketId);
+  await context.analysisRequests.removeOf(ticketId);
+  await context.erpResponses.eraseOf(ticketId);
+  await context.idempotency.eraseAbout(ticketSubject(ticketId));
+  await eraseFiles(context, ticketId);
+  await context.erasures.confirm(ticketId, 'tickets');
 }

@@ -1,7 +1,6 @@
 import { withinLinearTime } from '@ticketing/testkit/time-limits.ts';
 import { describe, expect, it } from 'vitest';
-import { mailLimits } from './limits.ts';
-import type { ParsedMail } from './mail.ts';
+import { mailLimits, type ParsedMail } from './mail.ts';
 import { parseMail } from './parse.ts';
 
 const head = 'From: Ada <ada@example.org>\r\nTo: support@example.com\r\n';

@@ -1,8 +1,7 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
-import { mailLimits } from './limits.ts';
-import type { ParsedMail, UnreadableMail } from './mail.ts';
+import { mailLimits, type ParsedMail, type UnreadableMail } from './mail.ts';
 import type { MailFunctions } from './mail.worker.ts';
 import { parseMail } from './parse.ts';
 

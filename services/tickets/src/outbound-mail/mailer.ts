@@ -5,7 +5,7 @@ import { whileRenewing } from '@ticketing/store/lease.ts';
 import { isStoreOutage } from '@ticketing/store/transient-error.ts';
 import { type OutgoingMail, recipientsLeft } from '../message/rules/outgoing-mail.ts';
 import { type AttemptContext, attemptMail, type SenderSettings, stateAfter } from './attempt.ts';
-import type { ClaimedMail, MailQueue, MailState } from './queue-store.ts';
+import type { ClaimedMail, MailQueue, MailState } from './store.ts';
 
 /** The dependencies and options of a mailer. */
 export interface MailerOptions extends AttemptContext {

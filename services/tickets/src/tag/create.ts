@@ -3,8 +3,7 @@ import type { CreateTagRequest, CreateTagResponse } from '@ticketing/contracts/t
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
-import { tagChangedEvent } from './rules/event.ts';
-import { requireValidNameAndParent } from './rules/tag.ts';
+import { requireValidNameAndParent, tagChangedEvent } from './rules/tag.ts';
 import type { TagState } from './rules/tree.ts';
 
 /** Creates a tag. Errors: duplicate_tag, unknown_tag, tag_too_deep. Source: docs/reference/api.md, Tags. */

@@ -4,8 +4,7 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
 import { removeTagsFromTickets } from './remove-deleted.ts';
-import { tagDeletedEvent } from './rules/event.ts';
-import { requireChildless } from './rules/tag.ts';
+import { requireChildless, tagDeletedEvent } from './rules/tag.ts';
 
 /** How long a request or bulk that was validated before the deletion of a tag may still write the tag to a ticket. */
 const cleanUpForSeconds = 24 * 60 * 60;

@@ -1,5 +1,11 @@
 import { TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
-import type { ListTagsRequest, ListTagsResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import type {
+  GetTagRequest,
+  GetTagResponse,
+  ListTagsRequest,
+  ListTagsResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
 import { markAsLarge } from '@ticketing/rest/large-response.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
@@ -38,4 +44,11 @@ export async function listTags(context: Context, _call: Call, request: ListTagsR
     total: matches.length,
   };
   return isLargePage(sizes) ? markAsLarge(response) : response;
+}
+
+/** Reads one tag. Errors: tag_not_found. Source: docs/reference/api.md, Tags. */
+export async function getTag(context: Context, _call: Call, request: GetTagRequest): Promise<GetTagResponse> {
+  const [tag] = tagMessages([request.id], await context.tags.tree());
+  if (!tag) throw notFound('Tag');
+  return { $typeName: 'ticketing.tickets.v1.GetTagResponse', tag };
 }

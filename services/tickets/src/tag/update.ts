@@ -3,8 +3,7 @@ import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
-import { tagChangedEvent } from './rules/event.ts';
-import { changeTag, requireValidNameAndParent, type TagInput } from './rules/tag.ts';
+import { changeTag, requireValidNameAndParent, type TagInput, tagChangedEvent } from './rules/tag.ts';
 import { tagMessages } from './to-proto.ts';
 
 /**
@@ -14,7 +13,7 @@ import { tagMessages } from './to-proto.ts';
  * Source: docs/reference/api.md, Tags; docs/reference/api.md, Presence and null.
  */
 export async function updateTag(context: Context, call: Call, request: UpdateTagRequest): Promise<UpdateTagResponse> {
-  const input = inputOf(request);
+  const input = readInput(request);
   const tree = await context.tags.change((current) => {
     const before = current.get(request.id);
     if (!before) throw notFound('Tag');
@@ -30,7 +29,7 @@ export async function updateTag(context: Context, call: Call, request: UpdateTag
 type Values = { [Name in keyof TagInput]: TagInput[Name] | undefined };
 
 /** The fields that the mask names. The rules of the contract have checked that those without a value may be cleared. */
-function inputOf(request: UpdateTagRequest): TagInput {
+function readInput(request: UpdateTagRequest): TagInput {
   const values: Record<string, Values> = {
     name: { name: request.name?.trim() },
     parent: { parent: request.parent ?? null },
@@ -44,6 +43,6 @@ function inputOf(request: UpdateTagRequest): TagInput {
     priority: { priority: request.priority ?? null },
     detection: { keywords: request.detection?.keywords },
   };
-  const given = (request.updateMask?.paths ?? []).map((path) => values[path]);
-  return Object.assign({}, ...given);
+  const inputs = (request.updateMask?.paths ?? []).map((path) => values[path]);
+  return Object.assign({}, ...inputs);
 }
