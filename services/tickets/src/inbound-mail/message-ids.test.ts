@@ -1,6 +1,6 @@
 import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { expect, it } from 'vitest';
-import { messageIds, ownMessageId } from './rules.ts';
+import { messageIds, ownMessageId } from './message-ids.ts';
 
 it('finds the ids of a header in its order, whatever is between them', () => {
   expect(messageIds('<a@x>  <b@x>\t(comment) <c d@x> text <c@x>,<a@x>')).toEqual(['<a@x>', '<b@x>', '<c@x>', '<a@x>']);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mailPauseMs } from './rules.ts';
+import { mailPauseMs } from './attempt.ts';
 
 const minute = 60_000;
 

@@ -1,21 +1,20 @@
 import { create } from '@bufbuild/protobuf';
-import type {
-  RecordExecutionRequest,
-  RecordExecutionResponse,
-} from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
+import type { RecordExecutionRequest, RecordExecutionResponse, ReplaceAutoExecutionRequest, ReplaceAutoExecutionResponse } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { TicketChangeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
 import type { Context } from '../context.ts';
-import { eventHeader } from '../ticket/event-header.ts';
+import { eventHeader, eventHeaderOf } from '../ticket/event-header.ts';
 import { intentStates } from '../ticket/intent-to-proto.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';
 import { slaRulesOf } from '../ticket/read-sla.ts';
 import { requireValidChanges } from '../ticket/require-valid-changes.ts';
+import { decideFields } from '../ticket/rules/decision.ts';
 import { type RequestedChange, writeWithCustomer } from '../ticket/write-with-customer.ts';
-import { decideExecution } from './rules/execution.ts';
+import { writeTicket } from '../ticket/write.ts';
+import { decideExecution } from './rules.ts';
 
 /**
  * Stores the execution of an intent and its effects on the ticket in one change. The author of the change is the actor
@@ -59,4 +58,28 @@ export async function recordExecution(
   };
   const { ticket } = await writeWithCustomer(context, requested, { requestId: request.executionId });
   return { $typeName: 'ticketing.tickets.v1.RecordExecutionResponse', version: ticket.version };
+}
+
+/**
+ * Replaces the time at which the system executes an intent of a ticket, if the ticket still has that time.
+ *
+ * Errors: ticket_not_found, concurrent_change. Source: docs/reference/api.md, Automatic execution.
+ */
+export async function replaceAutoExecution(
+  context: Context,
+  call: Call,
+  { ticketId, replaced, autoExecuteAt }: ReplaceAutoExecutionRequest,
+): Promise<ReplaceAutoExecutionResponse> {
+  const before = readSeconds(replaced);
+  await writeTicket(context, ticketId, ({ ticket }) => {
+    if (ticket.autoExecuteAt !== before) return {};
+    const input = { autoExecuteAt: readSeconds(autoExecuteAt) };
+    const { change } = decideFields(ticket, input, context.now(), eventHeaderOf(context, call));
+    return change ? { change: { ...change, event: { ...change.event, cause: 'schedule' } } } : {};
+  });
+  return { $typeName: 'ticketing.tickets.v1.ReplaceAutoExecutionResponse' };
+}
+
+function readSeconds(time: { seconds: bigint } | undefined): number | null {
+  return time ? Number(time.seconds) : null;
 }

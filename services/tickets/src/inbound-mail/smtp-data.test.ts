@@ -5,8 +5,7 @@ import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import fc from 'fast-check';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 import { expect, it } from 'vitest';
-import { DotUnescaper } from './dot-unescaper.ts';
-import { feedDataStream } from './feed-data-stream.ts';
+import { DotUnescaper, feedDataStream } from './smtp-data.ts';
 
 /** Parses chunks as smtp-server does, or with another method. Returns the content of the mail, and the commands after it. */
 async function parse(chunks: readonly string[], feed?: typeof feedDataStream) {

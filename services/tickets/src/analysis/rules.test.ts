@@ -6,13 +6,13 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { ConfidenceColor, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { describe, expect, test } from 'vitest';
-import { tagState } from '../../../test/tag-state.ts';
-import { tagTree } from '../../tag/rules/tree.ts';
-import type { TicketInput } from '../../ticket/rules/fields.ts';
-import type { IntentState } from '../../ticket/rules/intent.ts';
-import { newTicket } from '../../ticket/rules/new-ticket.ts';
-import { noSla, type SlaRules } from '../../ticket/rules/sla.ts';
-import { type Analysis, decideAnalysis } from './decide.ts';
+import { tagState } from '../../test/tag-state.ts';
+import { tagTree } from '../tag/rules/tree.ts';
+import type { TicketInput } from '../ticket/rules/fields.ts';
+import type { IntentState } from '../ticket/rules/intent.ts';
+import { newTicket } from '../ticket/rules/new-ticket.ts';
+import { noSla, type SlaRules } from '../ticket/rules/sla.ts';
+import { type Analysis, decideAnalysis } from './rules.ts';
 
 const now = 1_800_000_000;
 const createdAt = now - 60;
