@@ -273,7 +273,7 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
       }
       const sum = (part: 'keys' | 'docs' | 'returned') => plans.reduce((before, plan) => before + plan[part], 0);
       queueRows.push(
-        `| ${order} | {queueGroup, queueKeys.${order}} | ${sum('keys')} / ${sum('docs')} / ${sum('returned')} |`,
+        `| ${order} | {queueGroup, queueKeys.${order}} | ${sum('keys')}/${sum('docs')}/${sum('returned')} |`,
       );
     },
   );
@@ -333,7 +333,7 @@ function addRow(
 ): void {
   const sum = (plans: readonly Plan[]) => {
     const of = (part: 'keys' | 'docs' | 'returned') => plans.reduce((before, plan) => before + plan[part], 0);
-    return plans.length === 0 ? '–' : `${of('keys')} / ${of('docs')} / ${of('returned')}`;
+    return plans.length === 0 ? '–' : `${of('keys')}/${of('docs')}/${of('returned')}`;
   };
   const rowOf = (direction: string) =>
     `| ${[name, `${orderByField} ${direction}`, `{${index}}`, sum(first), sum(second), sum(total)].join(' | ')} |`;
@@ -351,7 +351,7 @@ const historyText = [
 const introduction = [
   '# Which index reads which list of tickets',
   '',
-  `Keys examined / documents examined / returned, among ${count.toLocaleString('en')} tickets, for a page of ${limit} (one`,
+  `Keys examined/documents examined/returned, among ${count.toLocaleString('en')} tickets, for a page of ${limit} (one`,
   'more is read) and for its total. `services/tickets/test/search-index.int.test.ts` measures it on the embedded engine and',
   'fails if a list sorts in memory or reads documents that it does not return. `npm run test:deep -- -u` updates the table.',
   '',
