@@ -1,7 +1,7 @@
 import { KnowledgeService } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
 import { SkillService } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
 import { deletedTagIds } from '@ticketing/events/consumer/deleted-tags.ts';
-import { implement } from '@ticketing/rest/rest-api.ts';
+import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { setUpStore } from './set-up-store.ts';
 import { createSkill } from './skill/create.ts';

@@ -1,5 +1,5 @@
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
-import { implement } from '@ticketing/rest/rest-api.ts';
+import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { eventHandler } from './consume.ts';
 import { exportReportingTickets } from './export/export-tickets.ts';

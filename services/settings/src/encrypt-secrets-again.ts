@@ -1,6 +1,6 @@
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
-import { allAreCurrent, describeEncryption, type Encryption } from '@ticketing/secrets/encryption.ts';
+import { allAreCurrent, describeEncryption, type Encryption } from '@ticketing/text/encryption.ts';
 import type { SettingParts } from './setting/open.ts';
 import { encryptAgain, hasOldSecrets } from './setting/rules/encrypt-again.ts';
 import { webhookBinding } from './webhook/rules/secret.ts';

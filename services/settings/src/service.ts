@@ -3,9 +3,9 @@ import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_s
 import { SettingsService } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { SubchannelService } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import { WebhookService } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { implement, join } from '@ticketing/rest/rest-api.ts';
-import { secretBox } from '@ticketing/secrets/sealed-text.ts';
+import { bind, implement } from '@ticketing/rest/routes/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
+import { secretBox } from '@ticketing/text/sealed-text.ts';
 import { eventHandler } from './consume.ts';
 import { encryptSecretsAgain, printEncryption } from './encrypt-secrets-again.ts';
 import { followEvents } from './feed/follow.ts';
@@ -85,22 +85,16 @@ export const service = composeService({
           deleteSubchannel,
         }),
         implement(EventService, feed, { listEvents, followEvents }),
-        join(
-          implement(WebhookService, webhook, {
-            createWebhook,
-            getWebhook,
-            listWebhooks,
-            rotateWebhookSecret,
-            updateWebhook,
-          }),
-          implement(WebhookService, delivery, {
+        implement(WebhookService, {
+          ...bind(webhook, { createWebhook, getWebhook, listWebhooks, rotateWebhookSecret, updateWebhook }),
+          ...bind(delivery, {
             deleteWebhook,
             listWebhookDeliveries,
             recoverWebhook,
             redeliverWebhookDelivery,
             testWebhook,
           }),
-        ),
+        }),
       ],
       outboxes: openOutboxes(kit.database),
       handle: eventHandler(delivery, kit.tracer !== undefined),

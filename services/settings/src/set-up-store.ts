@@ -1,4 +1,4 @@
-import { buildErasedIdIndexes } from '@ticketing/store/erased-ids.ts';
+import { buildErasedIdIndexes } from '@ticketing/store/ids/erased-ids.ts';
 import type { Connection } from 'mongoose';
 import { buildEventIndexes } from './feed/store.ts';
 import { buildSettingsIndexes } from './setting/store.ts';

@@ -3,8 +3,8 @@ import type {
   CreateSkillResponse,
 } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { slugOf } from '@ticketing/slug/slug.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { slugOf } from '@ticketing/text/slug.ts';
 import { duplicateSkill, findSkill, requireAgent } from './find.ts';
 import type { SkillParts } from './open.ts';
 import { requireName, skillToProto } from './to-proto.ts';

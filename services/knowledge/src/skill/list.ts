@@ -2,10 +2,10 @@ import type {
   ListSkillsRequest,
   ListSkillsResponse,
 } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { takePage } from '@ticketing/store/page-budget.ts';
+import { takePage } from '@ticketing/store/paging/page-budget.ts';
 import type { SkillParts } from './open.ts';
 import { skillToProto } from './to-proto.ts';
 

@@ -3,8 +3,8 @@ import { AiAgentService } from '@ticketing/contracts/ticketing/intents/v1/ai_age
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
-import type { PageBudget } from '@ticketing/store/page-budget.ts';
+import { type IdSequence, idSequence } from '@ticketing/store/ids/id-sequence.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import { type SkillStore, skillStore } from './store.ts';
 
 /** The dependencies of the handlers of skills. */

@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { duplicateSkill, requireAgent } from './find.ts';
 import type { SkillParts } from './open.ts';
 import type { SkillState } from './rules.ts';

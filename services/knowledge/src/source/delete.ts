@@ -4,7 +4,7 @@ import {
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { SourceParts } from './open.ts';
 import { requireChildless } from './rules/state.ts';
 import { deletedSourceToProto, sourceSubject } from './to-proto.ts';

@@ -2,10 +2,10 @@ import type {
   GetKnowledgeSourceRequest,
   GetKnowledgeSourceResponse,
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { takePage } from '@ticketing/store/page-budget.ts';
+import { takePage } from '@ticketing/store/paging/page-budget.ts';
 import type { SourceParts } from './open.ts';
 import { readSource } from './read.ts';
 import { sourceToProto } from './to-proto.ts';

@@ -5,8 +5,8 @@ import type {
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { SourceParts } from './open.ts';
 import { readSource } from './read.ts';
 import { sourceSubject, sourceToProto } from './to-proto.ts';

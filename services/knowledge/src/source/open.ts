@@ -3,10 +3,10 @@ import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_servic
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { type ErasedIds, erasedIds } from '@ticketing/store/erased-ids.ts';
-import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
-import type { IdempotencyStore } from '@ticketing/store/idempotency-store.ts';
-import type { PageBudget } from '@ticketing/store/page-budget.ts';
+import type { IdempotencyStore } from '@ticketing/store/idempotency/idempotency-store.ts';
+import { type ErasedIds, erasedIds } from '@ticketing/store/ids/erased-ids.ts';
+import { type IdSequence, idSequence } from '@ticketing/store/ids/id-sequence.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import { deletedTagCollection } from './schema.ts';
 import { type SourceStore, sourceStore } from './store.ts';
 import { openTextWork, type TextWork } from './text-work.ts';

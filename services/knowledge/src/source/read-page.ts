@@ -4,9 +4,9 @@ import {
   KnowledgeStatus,
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
 import { type DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { isLargePage, takePage } from '@ticketing/store/page-budget.ts';
+import { isLargePage, takePage } from '@ticketing/store/paging/page-budget.ts';
 import type { SourceParts } from './open.ts';
 import { readSources } from './read.ts';
 import { blockedBy } from './rules/access.ts';

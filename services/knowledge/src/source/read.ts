@@ -1,6 +1,6 @@
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { conflict, retryOnConflict } from '@ticketing/store/retry-on-conflict.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import type { SourceParts } from './open.ts';
 import { blockedBy } from './rules/access.ts';
 import type { SourceTree } from './rules/state.ts';

@@ -7,12 +7,12 @@ import {
   ReportingExportSchema,
 } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
-import { messageEncoder } from '@ticketing/rest/encode.ts';
-import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/http-body.ts';
-import { prefers } from '@ticketing/rest/prefer.ts';
+import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
+import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/routes/http-body.ts';
+import { prefers } from '@ticketing/rest/routes/prefer.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { requireSpace } from '@ticketing/store/free-space.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { requireSpace } from '@ticketing/store/connection/free-space.ts';
 import { requesterOf } from './find-own.ts';
 import type { ExportParts } from './open.ts';
 import { pageAdmission } from './page-admission.ts';

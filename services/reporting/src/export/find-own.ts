@@ -1,5 +1,5 @@
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { ExportParts } from './open.ts';
 import type { ExportJob } from './schema.ts';
 

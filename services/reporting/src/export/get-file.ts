@@ -5,8 +5,8 @@ import {
   type GetReportingExportFileResponse,
 } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/http-body.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/routes/http-body.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { findOwnExport } from './find-own.ts';
 import type { ExportParts } from './open.ts';
 import { fileFormatOf } from './plan.ts';

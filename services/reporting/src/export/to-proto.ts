@@ -1,5 +1,5 @@
 import { ExportStatus, type ReportingExport } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { ExportJob } from './schema.ts';
 
 /** How long an export and its file are kept. */

@@ -4,7 +4,7 @@ import { ExportReportingTicketsRequestSchema } from '@ticketing/contracts/ticket
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { type LaterLoop, wakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
-import { isTransient } from '@ticketing/store/transient-error.ts';
+import { isTransient } from '@ticketing/store/document/transient-error.ts';
 import type { RowDocument } from '../row/store/schema.ts';
 import type { RowStore } from '../row/store/store.ts';
 import type { ReportingSettings } from '../settings.ts';

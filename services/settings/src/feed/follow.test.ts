@@ -1,4 +1,4 @@
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { followEvents } from './follow.ts';
 import type { FeedParts } from './open.ts';

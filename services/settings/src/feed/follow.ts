@@ -3,7 +3,7 @@ import type {
   FollowEventsRequest,
   FollowEventsResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { FeedParts } from './open.ts';
 import { findStart, toFilter } from './read.ts';
 import { eventCursor } from './rules/cursor.ts';

@@ -6,9 +6,10 @@ import {
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { conflict, retryOnConflict } from '@ticketing/store/retry-on-conflict.ts';
-import { isDuplicateKey, isWriteConflict, retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
-import mongoose, { type Connection, type mongo } from 'mongoose';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
+import { isDuplicateKey, isWriteConflict, retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
+import type { Connection, mongo } from 'mongoose';
+import mongoose from 'mongoose';
 import { eraseEvents } from './erasure-store.ts';
 import { parseEvent } from './rules/event.ts';
 

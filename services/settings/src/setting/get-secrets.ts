@@ -3,7 +3,7 @@ import type {
   GetSecretsResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { knownSettings } from '@ticketing/service-kit/settings/known-settings.ts';
 import type { SettingParts } from './open.ts';
 import { settingBinding } from './rules/settings.ts';

@@ -4,8 +4,8 @@ import { settingChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import { type Outbox, openOutbox } from '@ticketing/events/outbox/outbox.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { type SettingsEvent, settingsCollection } from './store.ts';
 
 /** Opens the outbox from which the relay sends the changes of settings. */

@@ -1,6 +1,6 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { ifFound } from '@ticketing/service-kit/client/if-found.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { SettingParts } from './open.ts';
 import { unknownTemplate } from './rules/email-template-reference.ts';
 

@@ -2,7 +2,7 @@ import { toJson } from '@bufbuild/protobuf';
 import { type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Setting } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { knownSettings } from '@ticketing/service-kit/settings/known-settings.ts';
 import { decideSettings, type NewValue, requireValidValues } from './decide.ts';
 import type { SettingParts } from './open.ts';

@@ -14,8 +14,8 @@ import {
   SettingSchema,
 } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import { type Comments, commentsOf } from '@ticketing/rest/comments.ts';
-import { rulesOf, spellingsOf } from '@ticketing/rest/options.ts';
+import { rulesOf, spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { type Comments, commentsOf } from '@ticketing/rest/documents/comments.ts';
 import { type KnownSetting, knownSettings } from '@ticketing/service-kit/settings/known-settings.ts';
 import type { SettingsState } from './rules/settings.ts';
 

@@ -3,7 +3,7 @@ import type {
   DeleteSubchannelResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { SubchannelParts } from './open.ts';
 import { removeSubchannel } from './rules.ts';
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
-import { pointerSegment } from '@ticketing/rest/scan-json.ts';
-import type { SealedText, SecretBox } from '@ticketing/secrets/sealed-text.ts';
+import { pointerSegment } from '@ticketing/rest/codec/scan-json.ts';
+import type { SealedText, SecretBox } from '@ticketing/text/sealed-text.ts';
 import { requireNotDeleted } from '../setting/rules/email-template-reference.ts';
 import {
   type SettingsChange,

@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { CreateWebhookRequestSchema } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import { secretBox } from '@ticketing/secrets/sealed-text.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { secretBox } from '@ticketing/text/sealed-text.ts';
 import { expect, it } from 'vitest';
 import { createWebhook } from './create.ts';
 import type { WebhookParts } from './open.ts';

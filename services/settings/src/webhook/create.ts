@@ -5,7 +5,7 @@ import {
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { findWebhook } from './find.ts';
 import type { WebhookParts } from './open.ts';
 import { maxWebhooks } from './rules/endpoint.ts';

@@ -4,7 +4,7 @@ import {
   WebhookStatus,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { findWebhook } from './find.ts';
 import type { WebhookParts } from './open.ts';
 import type { WebhookState } from './rules/endpoint.ts';

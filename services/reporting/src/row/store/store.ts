@@ -1,5 +1,5 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection } from 'mongoose';
 import type { Row } from '../rules/from-snapshot.ts';
 import { type GenerationStore, openRowGenerations } from './generations.ts';

@@ -1,4 +1,4 @@
-import type { SealedText, SecretBox } from '@ticketing/secrets/sealed-text.ts';
+import type { SealedText, SecretBox } from '@ticketing/text/sealed-text.ts';
 import { type SettingsChange, type SettingsState, settingBinding, subchannelBinding } from './settings.ts';
 
 /** Whether a secret is encrypted with an older key than the current one. */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { SealedText } from '@ticketing/secrets/sealed-text.ts';
+import type { SealedText } from '@ticketing/text/sealed-text.ts';
 
 /** The settings and subchannels of the installation, as they are stored: in one document, so that a change is atomic. */
 export interface SettingsState {

@@ -4,7 +4,7 @@ import {
   TicketChangeTypeSchema,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { WebhookDeliveryStatus, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
+import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 import type { StoredEvent } from '../../feed/store.ts';
 import { takesEvent } from '../rules/endpoint.ts';
 import type { DeliveryParts } from './open.ts';

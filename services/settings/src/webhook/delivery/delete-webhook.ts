@@ -3,7 +3,7 @@ import type {
   DeleteWebhookResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { DeliveryParts } from './open.ts';
 
 /**

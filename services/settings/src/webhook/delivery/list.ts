@@ -2,10 +2,10 @@ import type {
   ListWebhookDeliveriesRequest,
   ListWebhookDeliveriesResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { countThatFits, isLargePage } from '@ticketing/store/page-budget.ts';
+import { countThatFits, isLargePage } from '@ticketing/store/paging/page-budget.ts';
 import { findWebhook } from '../find.ts';
 import type { DeliveryParts } from './open.ts';
 import { deliveryToProto } from './to-proto.ts';

@@ -4,9 +4,9 @@ import type {
   RecoverWebhookResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { formatRfc3339 } from '@ticketing/rest/date-time.ts';
+import { formatRfc3339 } from '@ticketing/rest/codec/date-time.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { readPart } from '../../feed/read.ts';
 import type { EventStore, StoredEvent } from '../../feed/store.ts';
 import { findEnabledWebhook } from '../find.ts';

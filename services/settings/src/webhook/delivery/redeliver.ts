@@ -3,7 +3,7 @@ import type {
   RedeliverWebhookDeliveryResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { findEnabledWebhook } from '../find.ts';
 import type { DeliveryParts } from './open.ts';
 import { deliveryToProto } from './to-proto.ts';

@@ -1,7 +1,7 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import { erasedIds } from '@ticketing/store/erased-ids.ts';
+import { erasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { deliveryQueue } from '../dispatcher/queue-store.ts';

@@ -5,7 +5,7 @@ import {
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { findEnabledWebhook } from '../find.ts';
 import type { DeliveryParts } from './open.ts';
 import { testType } from './rules/body.ts';

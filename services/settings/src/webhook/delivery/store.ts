@@ -1,7 +1,7 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedIds } from '@ticketing/runtime/time-ordered-id.ts';
-import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import { eraseEvents } from '../../feed/erasure-store.ts';
 import type { Attempt, DeliveryState, LoggedDelivery } from './rules/delivery.ts';

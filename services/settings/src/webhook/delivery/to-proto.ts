@@ -1,5 +1,5 @@
 import type { WebhookAttempt, WebhookDelivery } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { Attempt, LoggedDelivery } from './rules/delivery.ts';
 
 /** Converts a delivery to its protobuf form. */

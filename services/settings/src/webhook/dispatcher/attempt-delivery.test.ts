@@ -6,7 +6,7 @@ import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import type { OutboundRequest, OutboundResponse } from '@ticketing/outbound/outbound-request.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { EndedSpan, Tracer } from '@ticketing/runtime/tracer.ts';
-import { secretBox } from '@ticketing/secrets/sealed-text.ts';
+import { secretBox } from '@ticketing/text/sealed-text.ts';
 import { Webhook } from 'standardwebhooks';
 import { expect, it } from 'vitest';
 import { deliveryFixture } from '../delivery/rules/delivery-fixture.ts';

@@ -5,7 +5,7 @@ import { signatureHeaders } from '@ticketing/outbound/signature-headers.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace, type Trace, traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
-import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
+import type { SecretBox } from '@ticketing/text/sealed-text.ts';
 import { parseEvent } from '../../feed/rules/event.ts';
 import { eventBody, testBody } from '../delivery/rules/body.ts';
 import type { Attempt, PendingDelivery } from '../delivery/rules/delivery.ts';

@@ -3,7 +3,7 @@ import {
   WebhookDisabledReason,
   WebhookDisabledReasonSchema,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
+import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { PendingDelivery } from '../delivery/rules/delivery.ts';

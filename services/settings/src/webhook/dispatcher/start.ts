@@ -2,9 +2,9 @@ import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhoo
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
-import type { Database } from '@ticketing/store/database.ts';
-import type { Leased } from '@ticketing/store/lease.ts';
-import { joinLeaseGroup, type LeaseGroupTimes } from '@ticketing/store/lease-group.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
+import type { Leased } from '@ticketing/store/leases/lease.ts';
+import { joinLeaseGroup, type LeaseGroupTimes } from '@ticketing/store/leases/lease-group.ts';
 import type { WebhookState } from '../rules/endpoint.ts';
 import type { WebhookStore } from '../store.ts';
 import type { EndpointCache } from './endpoint-cache.ts';

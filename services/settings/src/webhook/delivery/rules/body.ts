@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { type TicketChanged, TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import { formatRfc3339 } from '@ticketing/rest/date-time.ts';
-import { messageEncoder } from '@ticketing/rest/encode.ts';
+import { formatRfc3339 } from '@ticketing/rest/codec/date-time.ts';
+import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
 
 /** The type of a test message. */
 export const testType = 'webhook.test';
