@@ -7,22 +7,22 @@ import type { Database } from '@ticketing/store/database.ts';
 import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import { openPageBudget } from '@ticketing/store/page-budget.ts';
 import { readTicketsConfig } from '../src/config.ts';
-import type { Context } from '../src/context.ts';
-import { openContext } from '../src/open-context.ts';
+import { type FeatureParts, openFeatures } from '../src/open-features.ts';
 import { defaultSettings } from '../src/settings.ts';
 import type { TicketsHarness } from './harness.ts';
 
-/**
- * A context that shares no memory with any other, like that of another process, with a clock that is some hours ahead.
- */
+/** Features that share no memory with any others, like those of another process. */
+export type Process = ReturnType<typeof newProcess>;
+
+/** Opens features like those of another process, with a clock that is some hours ahead. `parts` replace those of the kit. */
 export function newProcess(
   { identity }: TicketsHarness,
   database: Database,
   hoursFromNow = 0,
-  wakeRelay: () => void = () => undefined,
-): Context {
+  parts: Partial<FeatureParts> = {},
+) {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
-  return openContext({
+  const { context, ...handlers } = openFeatures({
     config: {
       signingKeyFile: identity.keys.signingKeyFile('tickets'),
       ...readTicketsConfig(new ConfigReader({}, { service: 'tickets', services: [] })),
@@ -37,9 +37,25 @@ export function newProcess(
     log: createLogger('tickets', 'silent'),
     // Its worker ends with the process of the tests.
     onClose: () => undefined,
-    wakeRelay,
+    wakeRelay: () => undefined,
     runtime: { ...systemRuntime, now: () => Date.now() + hoursFromNow * 3_600_000 },
+    ...parts,
   });
+  const { ticket, snapshot, conversation, customer, analysis, attachment, mail, history, tag } = handlers;
+  return {
+    ...context,
+    ...{
+      ...ticket,
+      ...snapshot,
+      ...conversation,
+      ...customer,
+      ...analysis,
+      ...attachment,
+      ...mail,
+      ...history,
+      ...tag,
+    },
+  };
 }
 
 function unused(): never {

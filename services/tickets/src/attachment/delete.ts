@@ -9,7 +9,6 @@ import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
 import { decideFields } from '../ticket/rules/decision.ts';
-import { writeTicket } from '../ticket/write.ts';
 import { findAttachment } from './find.ts';
 
 /**
@@ -35,10 +34,13 @@ export async function deleteAttachment(
 
 async function removeFromTicket(context: Context, call: Call, ticketId: number, attachmentId: string): Promise<void> {
   try {
-    await writeTicket(context, ticketId, ({ ticket }) => {
-      const attachments = ticket.attachments.filter(({ id }) => id !== attachmentId);
-      if (attachments.length === ticket.attachments.length) return {};
-      return decideFields(ticket, { attachments }, context.now(), eventHeaderOf(context, call));
+    await context.commit({
+      ticketId,
+      decide({ ticket }) {
+        const attachments = ticket.attachments.filter(({ id }) => id !== attachmentId);
+        if (attachments.length === ticket.attachments.length) return {};
+        return decideFields(ticket, { attachments }, context.now(), eventHeaderOf(context, call));
+      },
     });
   } catch (error) {
     throw error instanceof DomainError && error.code === 'not_found' ? attachmentNotFound('Ticket') : error;

@@ -1,6 +1,7 @@
 import { eraseFiles } from '@ticketing/files/sweep-files.ts';
-import { type Context, ticketSubject } from '../context.ts';
+import type { Context } from '../context.ts';
 import { deletedEvent, type EventHeader } from '../ticket/rules/event.ts';
+import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 
 /** The version check and the event header of a deletion. */
 interface Erasure {

@@ -5,7 +5,7 @@ import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Context } from '../context.ts';
-import { isPartOfTicket } from '../message/find-known.ts';
+import { isPartOfTicket } from '../message/find.ts';
 import { type MailConfig, openTransport } from './config.ts';
 import { startMailer } from './mailer.ts';
 import { type MailQueue, type MailState, outgoingMailStore, type QueueSize } from './store.ts';
@@ -36,7 +36,7 @@ export function openMailer(
     now: runtime.now,
     random: runtime.random,
   });
-  context.mailer = mailer;
+  context.mailQueue.subscribe(mailer);
   return mailer;
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
+import { ignoreDeleted } from '../ticket/commit.ts';
 import { eventHeader } from '../ticket/event-header.ts';
 import { decideFields } from '../ticket/rules/decision.ts';
-import { ignoreDeleted, writeTicket } from '../ticket/write.ts';
 import type { TagCleanup } from './store.ts';
 
 const concurrency = 10;
@@ -27,12 +27,15 @@ export async function removeTagsFromTickets(
 }
 
 async function removeTags(context: Context, ticketId: number, tags: readonly RemovedTag[]): Promise<void> {
-  await writeTicket(context, ticketId, ({ ticket }) => {
-    const removed = tags.filter(({ id }) => ticket.tagIds.includes(id));
-    const [first] = removed;
-    if (!first) return {};
-    const tagIds = ticket.tagIds.filter((id) => !removed.some((tag) => tag.id === id));
-    return decideFields(ticket, { tagIds }, context.now(), eventHeader(context, first.deletedBy));
+  await context.commit({
+    ticketId,
+    decide({ ticket }) {
+      const removed = tags.filter(({ id }) => ticket.tagIds.includes(id));
+      const [first] = removed;
+      if (!first) return {};
+      const tagIds = ticket.tagIds.filter((id) => !removed.some((tag) => tag.id === id));
+      return decideFields(ticket, { tagIds }, context.now(), eventHeader(context, first.deletedBy));
+    },
   });
 }
 
