@@ -1,13 +1,13 @@
 import type { FileContext } from '@ticketing/files/file-context.ts';
-import type { LargeJson } from '@ticketing/rest/large-json.ts';
+import type { LargeJson } from '@ticketing/rest/limits/large-json.ts';
 import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { WakeSignal } from '@ticketing/runtime/wake-signal.ts';
-import type { CursorCodec } from '@ticketing/store/cursor.ts';
-import type { IdSequence } from '@ticketing/store/id-sequence.ts';
-import type { IdempotencyStore } from '@ticketing/store/idempotency-store.ts';
-import type { PageBudget } from '@ticketing/store/page-budget.ts';
-import type { ProfileStore } from '@ticketing/store/profile-store.ts';
+import type { ProfileStore } from '@ticketing/store/cache/profile-store.ts';
+import type { IdempotencyStore } from '@ticketing/store/idempotency/idempotency-store.ts';
+import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
+import type { CursorCodec } from '@ticketing/store/paging/cursor.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import type { Analyses } from './analysis/client.ts';
 import type { AnalysisRequestStore } from './analysis/request-store.ts';
 import type { Bulks } from './bulk/run.ts';
@@ -16,13 +16,14 @@ import type { ErpConfig } from './config.ts';
 import type { CustomerDirectory } from './customer/directory.ts';
 import type { EmbeddedErp } from './customer/erp/embedded.ts';
 import type { ErpResponseStore } from './customer/erp/response-store.ts';
+import type { ErasureDeps } from './erasure/erase.ts';
 import type { MailReader } from './inbound-mail/reader.ts';
 import type { MessageWriter } from './message/add.ts';
 import type { TicketTokens } from './message/rules/ticket-token.ts';
 import type { MessageViews } from './message/views.ts';
 import type { ReadSettings } from './settings.ts';
 import type { TicketStores } from './stores.ts';
-import type { TagStore } from './tag/store.ts';
+import type { TagDeps } from './tag/open.ts';
 import type { TextWork } from './text/work.ts';
 import type { Commit } from './ticket/commit.ts';
 import type { TicketWrites } from './ticket/create.ts';
@@ -31,8 +32,13 @@ import type { Templates } from './ticket/template/client.ts';
 import type { TemplateFiles } from './ticket/template/copy-files.ts';
 
 /** The stores, settings and process-wide state that the handlers of this service use. */
-export interface Context extends TicketStores, FileContext {
-  tags: TagStore;
+export interface Context
+  extends TicketStores,
+    FileContext,
+    Pick<TagDeps, 'tags' | 'removeTags'>,
+    Pick<ErasureDeps, 'eraseElsewhere' | 'resolveReservation'> {
+  attachments: FileContext;
+  commit: Commit;
   profiles: ProfileStore;
   analysisRequests: AnalysisRequestStore;
   analyses: Analyses;

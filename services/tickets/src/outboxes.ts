@@ -1,6 +1,6 @@
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import { type Outbox, openOutbox } from '@ticketing/events/outbox/outbox.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { tagCollection } from './tag/store.ts';
 import { tagChangedMessage } from './tag/to-proto.ts';
 import { ticketChangedMessage } from './ticket/event-to-proto.ts';

@@ -7,7 +7,7 @@ import { MailService } from '@ticketing/contracts/ticketing/tickets/v1/mail_serv
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { implement } from '@ticketing/rest/rest-api.ts';
+import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { readTicketsConfig } from './config.ts';

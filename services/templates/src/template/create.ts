@@ -1,10 +1,7 @@
-import type {
-  CreateTemplateRequest,
-  CreateTemplateResponse,
-} from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
+import type { CreateTemplateRequest, CreateTemplateResponse } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { attachFiles, claimFiles } from '@ticketing/files/attach-files.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import type { TemplateState } from './rules.ts';
 import { writtenTemplate } from './stored-to-proto.ts';

@@ -1,13 +1,10 @@
-import type {
-  UpdateTemplateRequest,
-  UpdateTemplateResponse,
-} from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
+import type { UpdateTemplateRequest, UpdateTemplateResponse } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { claimFiles, releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { attachDraftFiles, type DraftFiles } from '@ticketing/files/draft-files.ts';
-import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { newFiles, type NewFiles } from '@ticketing/files/new-files.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import type { TemplateChange, TemplateState } from './rules.ts';
 import type { DecideTemplate } from './store.ts';

@@ -1,15 +1,10 @@
 import { create } from '@bufbuild/protobuf';
-import type {
-  RecordExecutionRequest,
-  RecordExecutionResponse,
-  ReplaceAutoExecutionRequest,
-  ReplaceAutoExecutionResponse,
-} from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
+import type { RecordExecutionRequest, RecordExecutionResponse, ReplaceAutoExecutionRequest, ReplaceAutoExecutionResponse } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { TicketChangeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import { requireValidChanges } from '../ticket/check-changes.ts';
 import { eventHeader, eventHeaderOf } from '../ticket/event-header.ts';

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { AnalysisRequestSchema } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
 import { RefreshMode, RefreshModeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
+import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Context } from '../context.ts';

@@ -1,4 +1,4 @@
-import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
+import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
 /** The mode of the first analysis of a ticket. */

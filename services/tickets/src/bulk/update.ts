@@ -1,9 +1,6 @@
-import type {
-  UpdateTicketsRequest,
-  UpdateTicketsResponse,
-} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { UpdateTicketsRequest, UpdateTicketsResponse } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import { requireValidChanges } from '../ticket/check-changes.ts';

@@ -1,7 +1,7 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { HistoryEntryType } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
-import type { Query } from '@ticketing/store/field-query.ts';
-import { isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
+import { isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import { ticketFields } from '../ticket/rules/fields.ts';
 import { maxQueryMs } from '../ticket/store/list-store.ts';
@@ -23,7 +23,7 @@ export interface HistoryStore {
   /** Stores an entry. One with the same external id is replaced and keeps its id. Units: `now` in Unix seconds. */
   record(entry: RecordedEntry, now: number, newId: () => Promise<number>): Promise<number>;
   /** The subject of the history of a ticket; undefined if there is no such ticket. */
-  subjectOf(ticketId: number): Promise<HistorySubject | undefined>;
+  findSubject(ticketId: number): Promise<HistorySubject | undefined>;
   count(subject: HistorySubject): Promise<HistoryCounts>;
   /** The positions of a page, newest first. */
   page(subject: HistorySubject, counts: HistoryCounts, part: Part): Promise<HistoryKey[]>;
@@ -38,7 +38,7 @@ export function historyStore(connection: Connection, tickets: TicketCollection):
   const entries = historyEntries(connection);
   return {
     record: (entry, now, newId) => storeCall(() => record(entries, entry, now, newId)),
-    subjectOf: (ticketId) =>
+    findSubject: (ticketId) =>
       storeCall(async () => {
         const projection = { customerId: 1, contractId: 1, deletedAt: 1 };
         const found = await tickets.findOne({ _id: ticketId }, { projection });

@@ -1,11 +1,7 @@
-import {
-  ReceivedMailOutcome,
-  type ReceiveMailRequest,
-  type ReceiveMailResponse,
-} from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
+import { ReceivedMailOutcome, type ReceiveMailRequest, type ReceiveMailResponse } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import type { AddedMessage } from '../message/add.ts';
 import { findKnownMessage, isPartOfTicket, isSentBy } from '../message/find.ts';

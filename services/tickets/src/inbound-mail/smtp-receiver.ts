@@ -3,7 +3,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { addressKey } from '@ticketing/service-kit/admission/address-key.ts';
-import { type BodiesInFlight, bodiesInFlight } from '@ticketing/service-kit/server/bodies-in-flight.ts';
+import { type BodiesInFlight, bodiesInFlight } from '@ticketing/service-kit/admission/bodies-in-flight.ts';
 import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';

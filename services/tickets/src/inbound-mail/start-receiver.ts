@@ -3,7 +3,7 @@ import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { requireSpace } from '@ticketing/store/free-space.ts';
+import { requireSpace } from '@ticketing/store/connection/free-space.ts';
 import type { Context } from '../context.ts';
 import type { TicketSettings } from '../settings.ts';
 import { mailboxOf } from '../ticket/rules/mailbox.ts';

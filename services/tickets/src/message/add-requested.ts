@@ -1,16 +1,11 @@
 import { create } from '@bufbuild/protobuf';
-import {
-  type AttachmentInput,
-  ContentType,
-  type MessageContent,
-  MessageContentSchema,
-} from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { type AttachmentInput, ContentType, type MessageContent, MessageContentSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { attachFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { TagStore } from '../tag/store.ts';
 import type { StoredTicket } from '../ticket/store/stored-ticket.ts';
 import { type TemplateRequest, type TemplateTexts, templateViolations } from '../ticket/template/text.ts';

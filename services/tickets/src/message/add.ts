@@ -4,8 +4,8 @@ import { DomainError, mayFollowChange, notFound } from '@ticketing/errors/domain
 import { claimFiles } from '@ticketing/files/attach-files.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { IdSequence } from '@ticketing/store/id-sequence.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { hasSameCustomer, identifyByMessage } from '../customer/identify.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
@@ -18,13 +18,7 @@ import type { StoredTicket } from '../ticket/store/stored-ticket.ts';
 import type { ExternalMessageIdStore, MessageReference } from './external-id-store.ts';
 import { findKnownMessage, isPartOfTicket } from './find.ts';
 import { decideAddedMessage, type MessageContext } from './rules/decision.ts';
-import {
-  type ConversationInput,
-  type ConversationState,
-  initialConversation,
-  maxDrafts,
-  maxMessages,
-} from './rules/fields.ts';
+import { type ConversationInput, type ConversationState, initialConversation, maxDrafts, maxMessages } from './rules/fields.ts';
 import { maxReferences, referencesAmong } from './rules/outgoing-mail.ts';
 import { isParticipant } from './rules/participants.ts';
 import type { MailDocument } from './schema.ts';

@@ -1,12 +1,9 @@
-import type {
-  DeleteConversationRequest,
-  DeleteConversationResponse,
-} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import type { DeleteConversationRequest, DeleteConversationResponse } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Commit } from '../ticket/commit.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
 import type { TicketStore } from '../ticket/store/store.ts';

@@ -1,6 +1,6 @@
 import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { Commit } from '../ticket/commit.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';

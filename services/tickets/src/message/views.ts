@@ -1,17 +1,12 @@
-import {
-  ContentType,
-  type Conversation,
-  type ConversationSender,
-  DeliveryStatus,
-} from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { ContentType, type Conversation, type ConversationSender, DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { attachmentMessages } from '@ticketing/files/attachment-message.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { type Caller, callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { PageBudget } from '@ticketing/store/page-budget.ts';
-import type { Profile, ProfileStore } from '@ticketing/store/profile-store.ts';
+import type { Profile, ProfileStore } from '@ticketing/store/cache/profile-store.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import { type ReadSettings, settingsKnowing } from '../settings.ts';
 import { shownBody, type TextOptions, withCurrentTexts } from '../text/shown-body.ts';
 import type { TextWork } from '../text/work.ts';

@@ -1,10 +1,7 @@
 import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import type {
-  ResendConversationRequest,
-  ResendConversationResponse,
-} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import type { ResendConversationRequest, ResendConversationResponse } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { findConversation } from '../message/find.ts';
 import { ticketSubject } from '../ticket/store/stored-ticket.ts';

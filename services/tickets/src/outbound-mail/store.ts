@@ -1,8 +1,8 @@
 import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import type { Query } from '@ticketing/store/field-query.ts';
-import { openLeases } from '@ticketing/store/lease.ts';
-import { serverTime } from '@ticketing/store/server-time.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { serverTime } from '@ticketing/store/connection/server-time.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
+import { openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection } from 'mongoose';
 import type { OutgoingMail } from '../message/rules/outgoing-mail.ts';
 import { type ConversationDocument, conversationCollection } from '../message/schema.ts';

@@ -1,13 +1,9 @@
 import { TicketScope } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type {
-  GetLatestTicketsRequest,
-  GetLatestTicketsResponse,
-} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { PreferredDirection } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { type GetLatestTicketsRequest, type GetLatestTicketsResponse, PreferredDirection } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
-import { readFilters } from '@ticketing/rest/filter.ts';
+import { readFilters } from '@ticketing/rest/codec/filter.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import { filterKeys } from '../ticket/rules/keys.ts';

@@ -1,7 +1,7 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { type Condition, matchesValue } from '@ticketing/rest/filter.ts';
+import { type Condition, matchesValue } from '@ticketing/rest/codec/filter.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import { allOf, type Query } from '@ticketing/store/field-query.ts';
+import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
 import type { TicketSettings } from '../settings.ts';
 import { ticketFields } from '../ticket/rules/fields.ts';
 import { compileConditions } from '../ticket/store/filter-query.ts';

@@ -3,7 +3,7 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Decide } from '@ticketing/store/change-log/change-decisions.ts';
 import type { LogDocument } from '@ticketing/store/change-log/change-reader.ts';
 import { openChangeLog } from '@ticketing/store/change-log/change-writer.ts';
-import { duplicatesIn, storeCall } from '@ticketing/store/store-error.ts';
+import { duplicatesIn, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 import { applyTagChange, type DeletedTag, type TagChange, type TagEvent } from './rules/tag.ts';
 import { type TagState, type TagTree, tagTree } from './rules/tree.ts';

@@ -3,7 +3,7 @@ import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_c
 import type { Tag } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { TagEvent } from './rules/tag.ts';
 import type { TagState, TagTree } from './rules/tree.ts';
 

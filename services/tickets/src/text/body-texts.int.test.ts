@@ -1,13 +1,9 @@
 import { create } from '@bufbuild/protobuf';
 import { Channel, Priority } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import {
-  CreateTicketRequestSchema,
-  GetTicketRequestSchema,
-  UpdateTicketRequestSchema,
-} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { CreateTicketRequestSchema, GetTicketRequestSchema, UpdateTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

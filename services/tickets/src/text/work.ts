@@ -1,9 +1,9 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
-import { maxWordsTextLength, wordsOf } from '@ticketing/words/words.ts';
+import { maxWordsTextLength, wordsOf } from '@ticketing/text/words.ts';
 import type { BodyFunctions } from './body.worker.ts';
-import { type BodyTexts, bodyRules, bodyTexts, unconvertedTexts } from './rules/body-texts.ts';
+import { bodyRules, type BodyTexts, bodyTexts, unconvertedTexts } from './rules/body-texts.ts';
 
 /**
  * Work on texts that customers wrote. Work that surely takes only a few milliseconds is done at once, all other work in

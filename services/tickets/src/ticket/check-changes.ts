@@ -4,7 +4,7 @@ import type {
   TicketChange,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import { findSubchannelViolations } from './find-subchannel-violations.ts';

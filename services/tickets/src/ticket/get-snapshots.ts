@@ -1,14 +1,8 @@
-import type {
-  GetTicketSnapshotsRequest,
-  GetTicketSnapshotsResponse,
-  ListTicketVersionsRequest,
-  ListTicketVersionsResponse,
-  TicketSnapshot,
-} from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import type { GetTicketSnapshotsRequest, GetTicketSnapshotsResponse, ListTicketVersionsRequest, ListTicketVersionsResponse, TicketSnapshot } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { PageBudget } from '@ticketing/store/page-budget.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import { tagMessages } from '../tag/to-proto.ts';

@@ -1,5 +1,5 @@
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { firstMessageOf, hasSameCustomer, identify } from '../customer/identify.ts';
 import type { Commit } from './commit.ts';

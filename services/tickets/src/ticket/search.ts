@@ -1,19 +1,16 @@
 import { TicketScope } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type {
-  SearchTicketsRequest,
-  SearchTicketsResponse,
-} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { SearchTicketsRequest, SearchTicketsResponse } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { type Condition, readFilters } from '@ticketing/rest/filter.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
-import { readOrder } from '@ticketing/rest/read-order.ts';
+import { type Condition, readFilters } from '@ticketing/rest/codec/filter.ts';
+import { readOrder } from '@ticketing/rest/codec/read-order.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { CursorCodec } from '@ticketing/store/cursor.ts';
-import { allOf, type Query } from '@ticketing/store/field-query.ts';
-import { isLargePage, type PageBudget, requirePageSize } from '@ticketing/store/page-budget.ts';
+import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
+import type { CursorCodec } from '@ticketing/store/paging/cursor.ts';
+import { isLargePage, type PageBudget, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagTree } from '../tag/rules/tree.ts';
 import type { TagStore } from '../tag/store.ts';

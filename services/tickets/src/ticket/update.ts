@@ -1,12 +1,9 @@
-import type {
-  UpdateTicketRequest,
-  UpdateTicketResponse,
-} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { UpdateTicketRequest, UpdateTicketResponse } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { versionPrecondition } from '@ticketing/service-kit/server/if-match.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { versionPrecondition } from '@ticketing/service-kit/call/if-match.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';

@@ -5,8 +5,8 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { copyFiles } from '@ticketing/files/copy-files.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 
 /** Makes clients of the service that has the files of templates. */
 export type TemplateFiles = (call: OnBehalfOf) => Pick<Client<typeof TemplateService>, 'getTemplateAttachment'>;

@@ -5,7 +5,7 @@ import { beforeChange, type Violation } from '@ticketing/errors/domain-error.ts'
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { type ReadSettings, settingsKnowing } from '../../settings.ts';
 import type { TagTree } from '../../tag/rules/tree.ts';
 import { oneLine } from '../rules/one-line.ts';
