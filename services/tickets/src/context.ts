@@ -5,7 +5,6 @@ import type { FileContext } from '@ticketing/files/file-context.ts';
 import type { LargeJson } from '@ticketing/rest/large-json.ts';
 import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
-import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { SettingsAge } from '@ticketing/service-kit/settings/configuration-copy.ts';
@@ -25,6 +24,7 @@ import type { ErasureDeps } from './erasure/erase.ts';
 import type { MailReader } from './inbound-mail/reader.ts';
 import type { TicketTokens } from './message/rules/ticket-token.ts';
 import type { TextWork } from './message/text/work.ts';
+import type { Mailer } from './outbound-mail/open.ts';
 import type { TicketSettings } from './settings.ts';
 import type { TicketStores } from './stores.ts';
 import type { TagDeps } from './tag/open.ts';
@@ -65,8 +65,7 @@ export interface Context
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
   searches: KeyedSlots;
   cursors: CursorCodec;
-  /** The mailer of this process; undefined until it is started, and in processes without its role. */
-  mailer: Pick<WakefulLoop, 'wake'> | undefined;
+  mailer: Mailer;
   templates: Templates;
   /** The signed tokens in the subjects of mails. */
   ticketTokens: TicketTokens;

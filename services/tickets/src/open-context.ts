@@ -28,6 +28,7 @@ import { erpResponseStore } from './customer/erp/response-store.ts';
 import { openMailReader } from './inbound-mail/reader.ts';
 import { ticketTokens } from './message/rules/ticket-token.ts';
 import { openTextWork } from './message/text/work.ts';
+import { openMailer } from './outbound-mail/open.ts';
 import type { TicketSettings } from './settings.ts';
 import { openTicketStores } from './stores.ts';
 import { tagStore } from './tag/store.ts';
@@ -43,8 +44,9 @@ export interface ContextParts
     Kit<TicketsConfig, TicketSettings>,
     'idempotency' | 'json' | 'log' | 'onClose' | 'openClient' | 'outbound' | 'pages' | 'settings' | 'wakeRelay'
   > {
-  config: Pick<Kit<TicketsConfig, TicketSettings>['config'], 'signingKeyFile' | 'erp'>;
-  database: Pick<Kit<TicketsConfig, TicketSettings>['database'], 'connection'>;
+  config: Pick<Kit<TicketsConfig, TicketSettings>['config'], 'signingKeyFile' | 'erp' | 'mail'>;
+  database: Pick<Kit<TicketsConfig, TicketSettings>['database'], 'connection' | 'opened'>;
+  metrics: Pick<Kit<TicketsConfig, TicketSettings>['metrics'], 'registry'>;
   runtime: Runtime;
 }
 
@@ -62,6 +64,7 @@ export function openContext(parts: ContextParts): Context {
   const mailReader = openMailReader(log);
   parts.onClose(() => mailReader.close());
   const attachments = fileContext(connection, { outbound, runtime, settings });
+  const tokens = ticketTokens(derivedKey(config.signingKeyFile, 'ticket token'));
   const stores = openTicketStores(connection, wakeRelay, textWork.words);
   const context = {
     ...stores,
@@ -84,9 +87,9 @@ export function openContext(parts: ContextParts): Context {
     historyEntryIds: idSequence(connection, 'historyEntry'),
     settings,
     cursors: cursorCodecOf(config.signingKeyFile),
-    mailer: undefined,
+    mailer: openMailer({ ...stores, files: attachments.files, ticketTokens: tokens, settings }, parts),
     ...openCalledServices(parts),
-    ticketTokens: ticketTokens(derivedKey(config.signingKeyFile, 'ticket token')),
+    ticketTokens: tokens,
     searches: keyedSlots(searchesPerCaller),
     changeQueue: keyedQueue<number>(),
     now: () => secondsNow(runtime),

@@ -33,9 +33,7 @@ import { replyToTicket } from './message/reply.ts';
 import { storeConversation } from './message/store-conversation.ts';
 import { updateConversation } from './message/update.ts';
 import { openContext } from './open-context.ts';
-import { measureMails, openMailer } from './outbound-mail/open.ts';
 import { resendConversation } from './outbound-mail/resend.ts';
-import { outgoingMailStore } from './outbound-mail/store.ts';
 import { openOutboxes } from './outboxes.ts';
 import { getLatestTickets } from './queue/get-latest.ts';
 import { scheduledTasks } from './scheduled-tasks.ts';
@@ -66,8 +64,6 @@ export const service = composeService({
     const context = openContext(kit);
     const { receiver } = kit.config;
     measureErasures(context.erasures, kit.metrics.registry, kit.runtime);
-    const mailQueue = outgoingMailStore(kit.database.connection);
-    const measured = measureMails(mailQueue, kit.metrics.registry, kit.runtime);
     return {
       implementations: implementations(context),
       onCaller(caller) {
@@ -78,7 +74,7 @@ export const service = composeService({
       outboxes: openOutboxes(kit.database),
       tasks: scheduledTasks(context),
       loops: [
-        { role: 'mailer', start: () => openMailer(context, kit, measured) },
+        { role: 'mailer', start: context.mailer.start },
         ...(receiver ? [{ role: 'mail-receiver' as const, start: () => openReceiver(kit, receiver, context) }] : []),
       ],
     };

@@ -6,6 +6,7 @@ import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { Database } from '@ticketing/store/database.ts';
 import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
 import { openPageBudget } from '@ticketing/store/page-budget.ts';
+import { Registry } from 'prom-client';
 import { readTicketsConfig } from '../src/config.ts';
 import type { Context } from '../src/context.ts';
 import { openContext } from '../src/open-context.ts';
@@ -29,6 +30,7 @@ export function newProcess(
     },
     database,
     idempotency: openIdempotencyStore(database.connection),
+    metrics: { registry: new Registry() },
     pages: openPageBudget(),
     json: openLargeJson({ maxQueuedBytes: 0, maxQueuedBytesPerCaller: 0 }),
     settings: async () => ({ ...defaultSettings, mailFrom: 'desk@example.org' }),

@@ -1,20 +1,24 @@
-import type { Context } from '../context.ts';
 import { foldedAddress } from '../ticket/rules/addresses.ts';
-import type { MessageReference } from './external-id-store.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
+import type { ExternalMessageIdStore, MessageReference } from './external-id-store.ts';
+import type { ConversationStore } from './store.ts';
 
 /** Finds the message that has an external id, if it is part of its ticket. */
 export async function findKnownMessage(
-  context: Context,
+  deps: { tickets: Pick<TicketStore, 'findMessages'>; externalMessageIds: Pick<ExternalMessageIdStore, 'find'> },
   externalId: string | null | undefined,
 ): Promise<MessageReference | undefined> {
   if (externalId === null || externalId === undefined) return undefined;
-  const [claimed] = await context.externalMessageIds.find([externalId]);
-  return claimed && (await isPartOfTicket(context, claimed)) ? claimed : undefined;
+  const [claimed] = await deps.externalMessageIds.find([externalId]);
+  return claimed && (await isPartOfTicket(deps, claimed)) ? claimed : undefined;
 }
 
 /** Whether a message is part of its ticket. */
-export async function isPartOfTicket(context: Context, { ticketId, conversationId }: MessageReference) {
-  const messages = await context.tickets.findMessages(ticketId);
+export async function isPartOfTicket(
+  { tickets }: { tickets: Pick<TicketStore, 'findMessages'> },
+  { ticketId, conversationId }: MessageReference,
+): Promise<boolean> {
+  const messages = await tickets.findMessages(ticketId);
   return (
     messages !== undefined &&
     (messages.openingMessageId === conversationId || messages.conversationIds.includes(conversationId))
@@ -22,9 +26,13 @@ export async function isPartOfTicket(context: Context, { ticketId, conversationI
 }
 
 /** Whether an address is the sender of a message. Case is ignored. */
-export async function isSentBy(context: Context, { ticketId, conversationId }: MessageReference, address: string) {
+export async function isSentBy(
+  { tickets, conversations }: { tickets: Pick<TicketStore, 'find'>; conversations: ConversationStore },
+  { ticketId, conversationId }: MessageReference,
+  address: string,
+): Promise<boolean> {
   // The first message of most tickets is the ticket itself.
-  const stored = (await context.conversations.find(conversationId))?.conversation;
-  const from = (stored ?? (await context.tickets.find(ticketId))?.ticket)?.from ?? null;
+  const stored = (await conversations.find(conversationId))?.conversation;
+  const from = (stored ?? (await tickets.find(ticketId))?.ticket)?.from ?? null;
   return from !== null && foldedAddress(from) === foldedAddress(address);
 }
