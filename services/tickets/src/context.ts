@@ -2,7 +2,6 @@ import type { FileContext } from '@ticketing/files/file-context.ts';
 import type { LargeJson } from '@ticketing/rest/limits/large-json.ts';
 import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
-import type { WakeSignal } from '@ticketing/runtime/wake-signal.ts';
 import type { ProfileStore } from '@ticketing/store/cache/profile-store.ts';
 import type { IdempotencyStore } from '@ticketing/store/idempotency/idempotency-store.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
@@ -21,6 +20,7 @@ import type { MailReader } from './inbound-mail/reader.ts';
 import type { MessageWriter } from './message/add.ts';
 import type { TicketTokens } from './message/rules/ticket-token.ts';
 import type { MessageViews } from './message/views.ts';
+import type { Mailer } from './outbound-mail/open.ts';
 import type { ReadSettings } from './settings.ts';
 import type { TicketStores } from './stores.ts';
 import type { TagDeps } from './tag/open.ts';
@@ -37,8 +37,6 @@ export interface Context
     FileContext,
     Pick<TagDeps, 'tags' | 'removeTags'>,
     Pick<ErasureDeps, 'eraseElsewhere' | 'resolveReservation'> {
-  attachments: FileContext;
-  commit: Commit;
   profiles: ProfileStore;
   analysisRequests: AnalysisRequestStore;
   analyses: Analyses;
@@ -64,13 +62,13 @@ export interface Context
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
   searches: KeyedSlots;
   cursors: CursorCodec;
-  mailQueue: WakeSignal;
   attachments: FileContext;
   commit: Commit;
   draft: TicketWrites['draft'];
   insert: TicketWrites['insert'];
   writer: MessageWriter;
   messageViews: MessageViews;
+  mailer: Mailer;
   templates: Templates;
   /** The signed tokens in the subjects of mails. */
   ticketTokens: TicketTokens;

@@ -14,8 +14,6 @@ import { readTicketsConfig } from './config.ts';
 import { measureErasures } from './erasure/metrics.ts';
 import type { startReceiver } from './inbound-mail/start-receiver.ts';
 import { openFeatures } from './open-features.ts';
-import { measureMails, openMailer } from './outbound-mail/open.ts';
-import { outgoingMailStore } from './outbound-mail/store.ts';
 import { openOutboxes } from './outboxes.ts';
 import { scheduledTasks } from './scheduled-tasks.ts';
 import { setUpStore } from './set-up-store.ts';
@@ -32,8 +30,6 @@ export const service = composeService({
     const { context } = features;
     const { receiver } = kit.config;
     measureErasures(context.erasures, kit.metrics.registry, kit.runtime);
-    const mailQueue = outgoingMailStore(kit.database.connection);
-    const measured = measureMails(mailQueue, kit.metrics.registry, kit.runtime);
     return {
       implementations: [
         implement(TicketService, features.ticket),
@@ -54,7 +50,7 @@ export const service = composeService({
       outboxes: openOutboxes(kit.database),
       tasks: scheduledTasks(context),
       loops: [
-        { role: 'mailer', start: () => openMailer(context, kit, measured) },
+        { role: 'mailer', start: context.mailer.start },
         ...(receiver ? [{ role: 'mail-receiver' as const, start: () => openReceiver(kit, receiver, context) }] : []),
       ],
     };

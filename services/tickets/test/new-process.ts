@@ -6,6 +6,7 @@ import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { openIdempotencyStore } from '@ticketing/store/idempotency/idempotency-store.ts';
 import { openPageBudget } from '@ticketing/store/paging/page-budget.ts';
+import { Registry } from 'prom-client';
 import { readTicketsConfig } from '../src/config.ts';
 import { type FeatureParts, openFeatures } from '../src/open-features.ts';
 import { defaultSettings } from '../src/settings.ts';
@@ -29,6 +30,7 @@ export function newProcess(
     },
     database,
     idempotency: openIdempotencyStore(database.connection),
+    metrics: { registry: new Registry() },
     pages: openPageBudget(),
     json: openLargeJson({ maxQueuedBytes: 0, maxQueuedBytesPerCaller: 0 }),
     settings: async () => ({ ...defaultSettings, mailFrom: 'desk@example.org' }),
