@@ -4,17 +4,17 @@ import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1
 import { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
 import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { fileContext } from '@ticketing/files/file-context.ts';
+import { eraseFiles } from '@ticketing/files/sweep-files.ts';
 import { bind } from '@ticketing/rest/routes/rest-api.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import { keyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
-import { wakeSignal } from '@ticketing/runtime/wake-signal.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import { profileStore } from '@ticketing/store/cache/profile-store.ts';
+import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import { cursorCodecOf } from '@ticketing/store/paging/cursor.ts';
 import { derivedKey } from '@ticketing/store/paging/derived-key.ts';
-import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
-import { profileStore } from '@ticketing/store/cache/profile-store.ts';
 import { applyAnalysis } from './analysis/apply.ts';
 import { analysisTimeoutMs, openAnalyses } from './analysis/client.ts';
 import { recordExecution, replaceAutoExecution } from './analysis/execution.ts';
@@ -47,6 +47,7 @@ import { ticketTokens } from './message/rules/ticket-token.ts';
 import { storeConversation } from './message/store-conversation.ts';
 import { updateConversation } from './message/update.ts';
 import { messageViews } from './message/views.ts';
+import { openMailer } from './outbound-mail/open.ts';
 import { resendConversation } from './outbound-mail/resend.ts';
 import { getLatestTickets } from './queue/get-latest.ts';
 import { queueKeys } from './queue/rules.ts';
@@ -66,8 +67,10 @@ import { type BesideTicket, getTicket } from './ticket/get.ts';
 import { getTicketSnapshots, listTicketVersions } from './ticket/get-snapshots.ts';
 import { draftTicket, insertTicket } from './ticket/insert.ts';
 import { customerReader } from './ticket/read-customer.ts';
+import { removeTags as removeTagsFromTickets } from './ticket/remove-tags.ts';
 import { searchTickets } from './ticket/search.ts';
 import { maxSessionBytes, openSessions, sessionsTimeoutMs } from './ticket/sessions.ts';
+import { ticketSubject } from './ticket/store/stored-ticket.ts';
 import { maxRenderedBytes, openTemplates, renderTimeoutMs } from './ticket/template/client.ts';
 import { getTemplateVariables, getTicketVariables } from './ticket/template/get-variables.ts';
 import { templateTexts } from './ticket/template/text.ts';
@@ -80,8 +83,9 @@ export interface FeatureParts
     Kit<TicketsConfig, TicketSettings>,
     'idempotency' | 'json' | 'log' | 'onClose' | 'openClient' | 'outbound' | 'pages' | 'settings' | 'wakeRelay'
   > {
-  config: Pick<Kit<TicketsConfig, TicketSettings>['config'], 'signingKeyFile' | 'erp'>;
-  database: Pick<Kit<TicketsConfig, TicketSettings>['database'], 'connection'>;
+  config: Pick<Kit<TicketsConfig, TicketSettings>['config'], 'signingKeyFile' | 'erp' | 'mail'>;
+  database: Pick<Kit<TicketsConfig, TicketSettings>['database'], 'connection' | 'opened'>;
+  metrics: Pick<Kit<TicketsConfig, TicketSettings>['metrics'], 'registry'>;
   runtime: Runtime;
 }
 
@@ -104,7 +108,8 @@ export function openFeatures(parts: FeatureParts) {
   const profiles = profileStore(connection);
   const attachments = fileContext(connection, { outbound, runtime, settings });
   const searches = keyedSlots(searchesPerCaller);
-  const mailQueue = wakeSignal();
+  const tokens = ticketTokens(derivedKey(config.signingKeyFile, 'ticket token'));
+  const mailer = openMailer({ ...stores, files: attachments.files, ticketTokens: tokens, settings }, parts);
   const { customers, embedded, responses } = openCustomers(parts, tickets);
   const { analyses, sessions, templates, templateFiles } = openCalledServices(parts);
 
@@ -125,7 +130,7 @@ export function openFeatures(parts: FeatureParts) {
   const messages = { conversations, externalMessageIds, conversationIds };
   const drafts = { settings, tags, customers, conversationIds, runtime };
   const inserts = {
-    ...{ tickets, attachments, mailQueue, runtime },
+    ...{ tickets, attachments, mailQueue: mailer, runtime },
     ...bind({ messages, settings, runtime }, { storeOpeningMail }),
   };
   const ids = {
@@ -150,16 +155,28 @@ export function openFeatures(parts: FeatureParts) {
   const cursors = cursorCodecOf(config.signingKeyFile);
 
   const writer = messageWriter({
-    ...{ messages, tickets, commit, attachments, textWork, customers, mailQueue, runtime },
+    ...{ messages, tickets, commit, attachments, textWork, customers, mailQueue: mailer, runtime },
   });
   const viewsOfMessages = messageViews({ tickets, conversations, profiles, settings, textWork, pages });
   const requested = { writer, templates: texts, tags, attachments, tickets, settings, views: viewsOfMessages, runtime };
+
+  const { removeTags } = bind({ tickets, commit, runtime }, { removeTags: removeTagsFromTickets });
+  /** What is stored of a ticket outside of its document, in the order in which a deletion erases it. */
+  const eraseElsewhere = [
+    stores.externalIds.free,
+    externalMessageIds.free,
+    conversations.removeOf,
+    analysisRequests.removeOf,
+    responses.eraseOf,
+    (ticketId: number) => idempotency.eraseAbout(ticketSubject(ticketId)),
+    (ticketId: number) => eraseFiles(attachments, ticketId),
+  ];
 
   const context: Context = {
     ...stores,
     ...attachments,
     ...{ tags, profiles, analysisRequests, analyses, customers, bulks, idempotency, pages, json, textWork, mailReader },
-    ...{ settings, sessions, templates, templateFiles, searches, changeQueue, mailQueue, attachments, commit, writer },
+    ...{ settings, sessions, templates, templateFiles, searches, changeQueue, mailer, attachments, commit, writer },
     ...{ draft, insert, conversationIds, cursors },
     messageViews: viewsOfMessages,
     embeddedErp: embedded,
@@ -169,7 +186,8 @@ export function openFeatures(parts: FeatureParts) {
     ticketIds: ids.sequence,
     tagIds: idSequence(connection, 'tag'),
     historyEntryIds: idSequence(connection, 'historyEntry'),
-    ticketTokens: ticketTokens(derivedKey(config.signingKeyFile, 'ticket token')),
+    ticketTokens: tokens,
+    ...{ removeTags, eraseElsewhere, resolveReservation },
     now: () => secondsNow(runtime),
     newEventId: () => timeOrderedId('evt', runtime),
   };
@@ -207,7 +225,7 @@ export function openFeatures(parts: FeatureParts) {
       ...bind({ tickets, conversations, views: viewsOfMessages, pages }, { listConversations, getConversation }),
       ...bind(requested, { replyToTicket, storeConversation }),
       ...bind(
-        { messages, tickets, settings, commit, mailQueue, runtime, attachments, textWork },
+        { messages, tickets, settings, commit, mailQueue: mailer, runtime, attachments, textWork },
         { updateConversation },
       ),
       ...bind({ messages, tickets, commit, attachments, runtime }, { deleteConversation }),

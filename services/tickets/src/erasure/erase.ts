@@ -1,7 +1,6 @@
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { deletedEvent, type EventHeader } from '../ticket/rules/event.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 import type { ErasureStore } from './store.ts';
 
 /** The dependencies of the erasure of tickets. */

@@ -1,5 +1,8 @@
 import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import type { ResendConversationRequest, ResendConversationResponse } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import type {
+  ResendConversationRequest,
+  ResendConversationResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
@@ -29,7 +32,7 @@ export async function resendConversation(
   if (!isQueued) {
     throw new DomainError('failed_precondition', 'message_not_failed', 'Only a mail that has failed is sent again.');
   }
-  context.mailQueue.wake();
+  context.mailer.wake();
   call.idempotency?.addSubject(ticketSubject(ticketId));
   return {
     $typeName: 'ticketing.tickets.v1.ResendConversationResponse',
