@@ -1,11 +1,9 @@
-import type {
-  CreateTemplateRequest,
-  CreateTemplateResponse,
-} from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
+import type { CreateTemplateRequest, CreateTemplateResponse } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { attachFiles, claimFiles } from '@ticketing/files/attach-files.ts';
-import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
+import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
+import type { TemplateState } from './rules.ts';
 import { writtenTemplate } from './stored-to-proto.ts';
 import { requireValidTemplate } from './validate.ts';
 
@@ -31,19 +29,18 @@ export async function createTemplate(
   const next = () => context.templateIds.next();
   const id = call.idempotency ? await call.idempotency.reserve('template', next) : await next();
   const attachments = await attachFiles(context, call, request.attachments);
-  const given = { id, version: 1, ...fields, attachments };
-  const stored = await writeWithFiles(
-    context,
-    call,
-    attachments,
-    async () => {
-      await claimFiles(context, id, attachments);
-      await context.templates.add(given);
-      // Reads it again: a process that has died may have created it for the same request.
-      return (await context.templates.find(id)) ?? given;
-    },
-    (template) => template.attachments,
-  );
+  const files = newFiles(context, call);
+  const given = { id, version: 1, ...fields, attachments: files.add(attachments) };
+  const stored = await files.settle(addTemplate(context, given, files));
   const template = await writtenTemplate(context, call, stored);
   return { $typeName: 'ticketing.templates.v1.CreateTemplateResponse', template };
+}
+
+async function addTemplate(context: Context, given: TemplateState, files: NewFiles): Promise<TemplateState> {
+  await claimFiles(context, given.id, given.attachments);
+  await context.templates.add(given);
+  // Reads it again: a process that has died may have created it for the same request.
+  const stored = (await context.templates.find(given.id)) ?? given;
+  files.keep(stored.attachments);
+  return stored;
 }

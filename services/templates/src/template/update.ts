@@ -1,12 +1,9 @@
-import type {
-  UpdateTemplateRequest,
-  UpdateTemplateResponse,
-} from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
+import type { UpdateTemplateRequest, UpdateTemplateResponse } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { claimFiles, releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
-import { attachDraftFiles } from '@ticketing/files/draft-files.ts';
-import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
+import { attachDraftFiles, type DraftFiles } from '@ticketing/files/draft-files.ts';
+import { newFiles, type NewFiles } from '@ticketing/files/new-files.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import type { TemplateChange, TemplateState } from './rules.ts';
@@ -56,26 +53,32 @@ async function changeWithFiles(
   { id, attachments }: UpdateTemplateRequest,
   change: TemplateChange,
 ): Promise<TemplateState> {
-  const files = await attachDraftFiles(context, call, attachments);
-  let dropped: readonly AttachmentState[] = [];
-  const changed = await writeWithFiles(
-    context,
-    call,
-    files.stored,
-    async () => {
-      await claimFiles(context, id, files.stored);
-      return applyChange(context, id, async (current) => {
-        const listed = files.listFor(current.attachments);
-        dropped = current.attachments.filter(({ key }) => !listed.some((file) => file.key === key));
-        // If this process dies after the next write, the sweeper removes them.
-        await releaseFiles(context, dropped);
-        return { ...change, attachments: listed };
-      });
-    },
-    (template) => template.attachments,
-  );
+  const drafted = await attachDraftFiles(context, call, attachments);
+  const files = newFiles(context, call);
+  files.add(drafted.stored);
+  const { changed, dropped } = await files.settle(writeList(context, id, change, { drafted, files }));
   await removeFiles(context, dropped);
   return changed;
+}
+
+/** Writes a change with the new list of files. Returns the files that the template no longer lists too. */
+async function writeList(
+  context: Context,
+  id: number,
+  change: TemplateChange,
+  { drafted, files }: { drafted: DraftFiles; files: NewFiles },
+): Promise<{ changed: TemplateState; dropped: readonly AttachmentState[] }> {
+  await claimFiles(context, id, drafted.stored);
+  let dropped: readonly AttachmentState[] = [];
+  const changed = await applyChange(context, id, async (current) => {
+    const listed = drafted.listFor(current.attachments);
+    dropped = current.attachments.filter(({ key }) => !listed.some((file) => file.key === key));
+    // If this process dies after the next write, the sweeper removes them.
+    await releaseFiles(context, dropped);
+    return { ...change, attachments: listed };
+  });
+  files.keep(changed.attachments);
+  return { changed, dropped };
 }
 
 /**
