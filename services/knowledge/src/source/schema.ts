@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { documentReader } from '@ticketing/store/document/document-reader.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { DeletedSource, SourceContent, SourceNode, SourceState } from './rules/state.ts';
@@ -130,7 +131,7 @@ export const deletedTagCollection = 'deletedTags';
 
 /** The collection of sources. */
 export function sourceCollection(connection: Connection): mongo.Collection<SourceDocument> {
-  return connection.collection('sources') as unknown as mongo.Collection<SourceDocument>;
+  return openCollection<SourceDocument>(connection, 'sources');
 }
 
 /** Builds the missing indexes of the sources. */
