@@ -2,10 +2,8 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { maxWordsTextLength, wordsOf } from '@ticketing/text/words.ts';
-import { actorKey, type EventActor } from '../../ticket/rules/event.ts';
-import type { TicketInput } from '../../ticket/rules/fields.ts';
 import type { BodyFunctions } from './body.worker.ts';
-import { bodyRules, bodyTexts, unconvertedTexts } from './rules/body-texts.ts';
+import { type BodyTexts, bodyRules, bodyTexts, unconvertedTexts } from './rules/body-texts.ts';
 
 /**
  * Work on texts that customers wrote. Work that surely takes only a few milliseconds is done at once, all other work in
@@ -19,16 +17,29 @@ export interface TextWork {
    * The fields that are made of a body. A body beyond the limits of the worker is shown and read as it is, and so is one
    * that `isText`.
    */
-  bodyFields(body: string | null, actor: EventActor, isText?: boolean): Promise<BodyFields>;
+  bodyFields(body: string | null, actor: TextActor, isText?: boolean): Promise<BodyFields>;
   /** The words of texts; beyond the limits of the worker, those of the short texts. */
-  words(texts: Texts, actor: EventActor): Promise<string[]>;
+  words(texts: Texts, actor: TextActor): Promise<string[]>;
   close(): Promise<void>;
 }
 
 type Texts = readonly (string | number | null)[];
 
-/** The fields that are made of a body. */
-export type BodyFields = Required<Pick<TicketInput, 'bodyHtml' | 'bodyPlain' | 'bodyClean' | 'bodyRules'>>;
+/** The actor that causes the work. */
+export interface TextActor {
+  profileId: number | null;
+  kind: string;
+  /** The name of a service that acts on its own behalf. */
+  service?: string | null;
+}
+
+/** The fields that are made of a body, and the number of the rules by which they were made. */
+export interface BodyFields {
+  bodyHtml: BodyTexts['bodyHtml'];
+  bodyPlain: string | null;
+  bodyClean: string | null;
+  bodyRules: number;
+}
 
 /**
  * Texts are converted at once if their number of `<` and a fiftieth of their characters add up to at most this. It takes
@@ -90,4 +101,9 @@ function countTags(text: string): number {
   let count = 0;
   for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at + 1)) count += 1;
   return count;
+}
+
+/** Names an actor, for its share of the work. */
+function actorKey({ profileId, kind, service = null }: TextActor): string {
+  return `${kind} ${profileId ?? service}`;
 }

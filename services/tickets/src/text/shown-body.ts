@@ -1,56 +1,33 @@
 import { setImmediate } from 'node:timers/promises';
-import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { escapeTags } from '@ticketing/html/sanitise-html.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
-import type { Context } from '../../context.ts';
-import type { StoredTicket } from '../../ticket/store/stored-ticket.ts';
-import type { ConversationState } from '../rules/fields.ts';
 import { bodyRules, unconvertedTexts } from './rules/body-texts.ts';
+import type { TextWork } from './work.ts';
 
 /** How many characters are escaped before other requests are served. It takes 3 ms at most. */
 const charsAtOnce = 65_536;
 
+/** The caller for whom texts are made again, and whether they are for the response to a write. */
+export interface TextOptions {
+  caller: Caller;
+  isAfterWrite?: boolean;
+}
+
 /**
- * Returns a ticket with texts that were made of its body by the rules of this process or by newer ones. If they had to be
- * made again, they are stored too, which is no change of the ticket.
+ * Returns a ticket or a message with texts that were made of its body by the rules of this process or by newer ones. If
+ * they had to be made again, `save` stores them, which is no change of the ticket. `isText`: the body is no HTML.
  *
  * After a write, texts that cannot be made at the moment are those of an unconverted body, because the write cannot be
  * taken back. The stored texts are not shown: older rules may have let through what the newer ones remove.
  *
  * Errors: sandbox_busy, sandbox_crashed, store_unavailable; none of them after a write.
  */
-export async function withCurrentTexts(
-  context: Context,
-  stored: StoredTicket,
-  options: TextOptions,
-): Promise<StoredTicket> {
-  const save = (ticket: StoredTicket['ticket']) => context.tickets.setBodyFields(ticket, options.caller);
-  const ticket = await currentTexts(context, stored.ticket, stored.ticket.isBodyText, { ...options, save });
-  return ticket === stored.ticket ? stored : { ...stored, ticket };
-}
-
-/** Does the same for a message of a ticket. */
-export function messageWithCurrentTexts(
-  context: Context,
-  message: ConversationState,
-  options: TextOptions,
-): Promise<ConversationState> {
-  const save = (current: ConversationState) => context.conversations.setDerived(current);
-  return currentTexts(context, message, message.type === ContentType.TEXT, { ...options, save });
-}
-
-/** The caller for whom texts are made again, and whether they are for the response to a write. */
-interface TextOptions {
-  caller: Caller;
-  isAfterWrite?: boolean;
-}
-
-async function currentTexts<Content extends { body: string | null; bodyRules: number }>(
-  { textWork }: Context,
+export async function withCurrentTexts<Content extends { body: string | null; bodyRules: number }>(
+  textWork: TextWork,
   content: Content,
-  isText: boolean,
-  { caller, isAfterWrite, save }: TextOptions & { save(content: Content): Promise<void> },
+  { isText, caller, isAfterWrite }: TextOptions & { isText: boolean },
+  save: (content: Content) => Promise<void>,
 ): Promise<Content> {
   const { body, bodyRules: madeBy } = content;
   if (body === null || madeBy >= bodyRules) return content;
@@ -68,7 +45,10 @@ async function currentTexts<Content extends { body: string | null; bodyRules: nu
 export async function shownBody({
   body,
   bodyHtml,
-}: Pick<StoredTicket['ticket'], 'body' | 'bodyHtml'>): Promise<string | undefined> {
+}: {
+  body: string | null;
+  bodyHtml: string | null;
+}): Promise<string | undefined> {
   if (body === null) return undefined;
   if (bodyHtml !== null) return bodyHtml;
   if (body.length <= charsAtOnce) return escapeTags(body);

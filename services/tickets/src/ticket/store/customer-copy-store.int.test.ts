@@ -1,8 +1,8 @@
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startHarness, type TicketsHarness } from '../../test/harness.ts';
-import { nativeCollection, ticketModel } from '../ticket/store/schema.ts';
-import { type CustomerCopyStore, customerCopyStore, maxCopiedAtOnce } from './copy-store.ts';
+import { startHarness, type TicketsHarness } from '../../../test/harness.ts';
+import { type CustomerCopyStore, customerCopyStore, maxCopiedAtOnce } from './customer-copy-store.ts';
+import { nativeCollection, ticketModel } from './schema.ts';
 
 let tickets: TicketsHarness;
 let database: Database;

@@ -1,7 +1,7 @@
 import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
-import { isNotDeleted, type TicketCollection } from '../ticket/store/schema.ts';
-import type { CustomerCopy } from './rules/customer.ts';
+import type { CustomerCopy } from '../../customer/rules/customer.ts';
+import { isNotDeleted, type TicketCollection } from './schema.ts';
 
 /** A copy of a customer that is stored here until all tickets of the customer have it. */
 interface CustomerCopyDocument extends CustomerCopy {

@@ -1,4 +1,6 @@
 import type {
+  GetConversationRequest,
+  GetConversationResponse,
   ListConversationsRequest,
   ListConversationsResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
@@ -6,10 +8,36 @@ import { notFound } from '@ticketing/errors/domain-error.ts';
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
-import type { Context } from '../context.ts';
+import { isLargePage, type PageBudget, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
 import { messageBytes } from './rules/fields.ts';
-import { conversationMessages, readOpeningMessage, type ShownConversation } from './to-proto.ts';
+import type { ConversationStore } from './store.ts';
+import type { MessageViews, ShownConversation } from './views.ts';
+
+/** The dependencies of reads of messages. */
+export interface ReadMessageDeps {
+  tickets: Pick<TicketStore, 'findMessages'>;
+  conversations: ConversationStore;
+  views: MessageViews;
+  pages: PageBudget;
+}
+
+/**
+ * Reads a message of a ticket.
+ *
+ * Errors: ticket_not_found; conversation_not_found; too_much_at_once, for a large one.
+ * Source: docs/reference/api.md, Conversations.
+ */
+export async function getConversation(
+  { views }: Pick<ReadMessageDeps, 'views'>,
+  call: Call,
+  { ticketId, conversationId }: GetConversationRequest,
+): Promise<GetConversationResponse> {
+  return {
+    $typeName: 'ticketing.tickets.v1.GetConversationResponse',
+    conversation: await views.single(call, { ticketId, conversationId }),
+  };
+}
 
 const defaultLimit = 100;
 
@@ -20,13 +48,13 @@ const defaultLimit = 100;
  * Source: docs/reference/api.md, Conversations.
  */
 export async function listConversations(
-  context: Context,
+  deps: ReadMessageDeps,
   call: Call,
   { ticketId, limit = defaultLimit, offset = 0 }: ListConversationsRequest,
 ): Promise<ListConversationsResponse> {
   const [messages, stored] = await Promise.all([
-    context.tickets.findMessages(ticketId),
-    context.conversations.sizesOf(ticketId),
+    deps.tickets.findMessages(ticketId),
+    deps.conversations.sizesOf(ticketId),
   ]);
   if (!messages) throw notFound('Ticket');
   const { conversationIds, draftIds, openingMessageId } = messages;
@@ -35,13 +63,13 @@ export async function listConversations(
   const entries = stored.filter(({ id }) => ids.has(id)).sort((left, right) => isFirst(right) - isFirst(left));
   const hasOpening = openingMessageId !== null && !ids.has(openingMessageId);
   const page = entries.slice(Math.max(0, hasOpening ? offset - 1 : offset)).slice(0, limit);
-  const opening = hasOpening && offset === 0 ? await readOpeningMessage(context, call.caller, ticketId) : undefined;
+  const opening = hasOpening && offset === 0 ? await deps.views.readOpening(call.caller, ticketId) : undefined;
   if (opening && page.length === limit) page.pop();
   const sizes = [...(opening ? [messageBytes(opening.conversation)] : []), ...page.map(({ bytes }) => bytes)];
   requirePageSize(sizes);
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  await context.pages.take(callerKey(call.caller), bytes, call);
-  const found = await context.conversations.findSome(page.map(({ id }) => id));
+  await deps.pages.take(callerKey(call.caller), bytes, call);
+  const found = await deps.conversations.findSome(page.map(({ id }) => id));
   const byId = new Map(found.map((one) => [one.conversation.id, one.conversation]));
   const shown = page.flatMap(({ id }): ShownConversation[] => {
     const conversation = byId.get(id);
@@ -50,7 +78,7 @@ export async function listConversations(
   const response: ListConversationsResponse = {
     $typeName: 'ticketing.tickets.v1.ListConversationsResponse',
     success: true,
-    conversations: await conversationMessages(context, opening ? [opening, ...shown] : shown, call),
+    conversations: await deps.views.list(opening ? [opening, ...shown] : shown, call),
     total: entries.length + (hasOpening ? 1 : 0),
     offset,
     limit,

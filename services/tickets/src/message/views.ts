@@ -10,15 +10,19 @@ import { attachmentMessages } from '@ticketing/files/attachment-message.ts';
 import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { type Caller, callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Profile } from '@ticketing/store/cache/profile-store.ts';
-import type { Context } from '../context.ts';
-import { settingsKnowing } from '../settings-knowing.ts';
+import type { Profile, ProfileStore } from '@ticketing/store/cache/profile-store.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
+import { type ReadSettings, settingsKnowing } from '../settings.ts';
+import { shownBody, type TextOptions, withCurrentTexts } from '../text/shown-body.ts';
+import type { TextWork } from '../text/work.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
 import { shownSubchannelId } from '../ticket/rules/subchannels.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
+import { ticketWithCurrentTexts } from '../ticket/views.ts';
 import type { MessageReference } from './external-id-store.ts';
 import { findConversation } from './find.ts';
 import { type ConversationState, initialConversation, messageBytes } from './rules/fields.ts';
-import { messageWithCurrentTexts, shownBody, withCurrentTexts } from './text/shown-body.ts';
+import type { ConversationStore } from './store.ts';
 
 /** A message of a ticket, and whether it is a draft. */
 export interface ShownConversation {
@@ -43,86 +47,96 @@ export function openingMessage(ticket: TicketState): ConversationState {
   };
 }
 
-/**
- * Reads the first message of a ticket, with current texts.
- *
- * Errors: ticket_not_found; sandbox_busy, sandbox_crashed, if texts of a long body have to be made again.
- */
-export async function readOpeningMessage(
-  context: Context,
-  caller: Caller,
-  ticketId: number,
-): Promise<ShownConversation> {
-  const stored = await context.tickets.find(ticketId);
-  if (!stored) throw notFound('Ticket');
-  const { ticket } = await withCurrentTexts(context, stored, { caller });
-  return { conversation: openingMessage(ticket), isDraft: false };
-}
-
-/**
- * Makes the messages of a response. `isAfterWrite`: texts that cannot be made then cause no error.
- *
- * Errors: sandbox_busy, sandbox_crashed, if texts of long bodies have to be made again.
- */
-export async function conversationMessages(
-  context: Context,
-  shown: readonly ShownConversation[],
-  options: { caller: Caller; isAfterWrite?: boolean },
-): Promise<Conversation[]> {
-  const authorIds = shown.flatMap(({ conversation }) => conversation.agentId ?? []);
-  const subchannelIds = shown.map(({ conversation }) => conversation.subchannelId);
-  const [profiles, { subchannels }] = await Promise.all([
-    context.profiles.find(authorIds),
-    settingsKnowing(context, subchannelIds),
-  ]);
-  const messages: Conversation[] = [];
-  for (const { conversation, isDraft } of shown) {
-    const current = await messageWithCurrentTexts(context, conversation, options);
-    const body = await shownBody(current);
-    const subchannelId = shownSubchannelId(current, subchannels);
-    messages.push(messageOf({ ...current, subchannelId }, isDraft, body, profiles));
-  }
-  return messages;
-}
-
 /** The id of the message that a response shows, and the message itself if it is at hand. */
 export interface ShownReference extends MessageReference {
   shown?: ShownConversation | undefined;
 }
 
-/**
- * Makes the message for the only one of a response, which is read unless it is at hand. A large one counts as a page until
- * the response has been sent.
- *
- * Errors: as of `findConversation` and `conversationMessages`; too_much_at_once, unless `isAfterWrite`.
- */
-export async function singleConversation(
-  context: Context,
-  call: Call,
-  reference: ShownReference,
-  isAfterWrite = false,
-): Promise<Conversation> {
-  const shown = reference.shown ?? (await readConversation(context, call.caller, reference));
-  const taken = context.pages.take(callerKey(call.caller), messageBytes(shown.conversation), call);
-  await (isAfterWrite
-    ? taken.catch((error: unknown) => call.log.warn({ err: error }, 'a large response to a write is not counted'))
-    : taken);
-  const [message] = await conversationMessages(context, [shown], { caller: call.caller, isAfterWrite });
-  if (!message) throw new Error('there is no message for the conversation');
-  return message;
+/** Shows messages of tickets, in the form of the contract. */
+export interface MessageViews {
+  /**
+   * Shows messages. `isAfterWrite`: texts that cannot be made then cause no error.
+   *
+   * Errors: sandbox_busy, sandbox_crashed, if texts of long bodies have to be made again.
+   */
+  list(shown: readonly ShownConversation[], options: TextOptions): Promise<Conversation[]>;
+  /**
+   * Shows the only message of a response, which is read unless it is at hand. A large one counts as a page until the
+   * response has been sent.
+   *
+   * Errors: as of `findConversation` and `list`; too_much_at_once, unless `isAfterWrite`.
+   */
+  single(call: Call, reference: ShownReference, isAfterWrite?: boolean): Promise<Conversation>;
+  /**
+   * Reads the first message of a ticket, with current texts.
+   *
+   * Errors: ticket_not_found; sandbox_busy, sandbox_crashed, if texts of a long body have to be made again.
+   */
+  readOpening(caller: Caller, ticketId: number): Promise<ShownConversation>;
 }
 
-async function readConversation(
-  context: Context,
-  caller: Caller,
-  reference: MessageReference,
-): Promise<ShownConversation> {
-  const { stored, isDraft } = await findConversation(context, reference);
-  if (stored) return { conversation: stored.conversation, isDraft };
-  return readOpeningMessage(context, caller, reference.ticketId);
+/** The dependencies of the views. */
+export interface MessageViewDeps {
+  tickets: TicketStore;
+  conversations: ConversationStore;
+  profiles: ProfileStore;
+  settings: ReadSettings;
+  textWork: TextWork;
+  pages: PageBudget;
 }
 
-function messageOf(
+/** Opens the views. */
+export function messageViews(deps: MessageViewDeps): MessageViews {
+  const list: MessageViews['list'] = (shown, options) => showMessages(deps, shown, options);
+  const readOpening: MessageViews['readOpening'] = async (caller, ticketId) => {
+    const stored = await deps.tickets.find(ticketId);
+    if (!stored) throw notFound('Ticket');
+    const { ticket } = await ticketWithCurrentTexts(deps, stored, { caller });
+    return { conversation: openingMessage(ticket), isDraft: false };
+  };
+  const read = async (caller: Caller, reference: MessageReference): Promise<ShownConversation> => {
+    const { stored, isDraft } = await findConversation(deps, reference);
+    return stored ? { conversation: stored.conversation, isDraft } : readOpening(caller, reference.ticketId);
+  };
+  return {
+    list,
+    readOpening,
+    async single(call, reference, isAfterWrite = false) {
+      const shown = reference.shown ?? (await read(call.caller, reference));
+      const taken = deps.pages.take(callerKey(call.caller), messageBytes(shown.conversation), call);
+      await (isAfterWrite
+        ? taken.catch((error: unknown) => call.log.warn({ err: error }, 'a large response to a write is not counted'))
+        : taken);
+      const [message] = await list([shown], { caller: call.caller, isAfterWrite });
+      if (!message) throw new Error('there is no message for the conversation');
+      return message;
+    },
+  };
+}
+
+async function showMessages(
+  { conversations, profiles: profileStore, settings, textWork }: MessageViewDeps,
+  shown: readonly ShownConversation[],
+  options: TextOptions,
+): Promise<Conversation[]> {
+  const authorIds = shown.flatMap(({ conversation }) => conversation.agentId ?? []);
+  const subchannelIds = shown.map(({ conversation }) => conversation.subchannelId);
+  const [profiles, { subchannels }] = await Promise.all([
+    profileStore.find(authorIds),
+    settingsKnowing(settings, subchannelIds),
+  ]);
+  const messages: Conversation[] = [];
+  for (const { conversation, isDraft } of shown) {
+    const textOptions = { ...options, isText: conversation.type === ContentType.TEXT };
+    const current = await withCurrentTexts(textWork, conversation, textOptions, conversations.setDerived);
+    const body = await shownBody(current);
+    const subchannelId = shownSubchannelId(current, subchannels);
+    messages.push(toProto({ ...current, subchannelId }, isDraft, body, profiles));
+  }
+  return messages;
+}
+
+function toProto(
   { deliveryStatus, createdAt, modifiedAt, ...conversation }: ConversationState,
   isDraft: boolean,
   body: string | undefined,

@@ -11,11 +11,8 @@ import type { Database } from '@ticketing/store/connection/database.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startHarness, type TicketsHarness } from '../../../test/harness.ts';
-import { newProcess } from '../../../test/new-process.ts';
-import { createTicket } from '../../ticket/create.ts';
-import { getTicket } from '../../ticket/get.ts';
-import { updateTicket } from '../../ticket/update.ts';
+import { startHarness, type TicketsHarness } from '../../test/harness.ts';
+import { newProcess } from '../../test/new-process.ts';
 import { bodyRules } from './rules/body-texts.ts';
 import { openTextWork } from './work.ts';
 
@@ -151,8 +148,9 @@ describe('a body beyond the limits of the worker', () => {
   ])('of %s is kept, and shown as escaped text', async (_, limits) => {
     const textWork = openTextWork(createLogger('tickets', 'silent'), limits);
     const body = '<td>x'.repeat(100_000);
-    const context = { ...newProcess(tickets, database), textWork };
-    const { ticket } = await createTicket(context, call, request(body));
+    const context = newProcess(tickets, database);
+    Object.assign(context.textWork, textWork);
+    const { ticket } = await context.createTicket(call, request(body));
     expect(ticket).toMatchObject({ body: '&lt;td>x'.repeat(100_000), bodyPlain: body });
     expect(await tickets.documentOf(ticket?.id ?? 0)).toMatchObject({ body, bodyHtml: null, bodyRules });
     expect((await get(ticket?.id ?? 0)).body).toBe(ticket?.body);
@@ -161,10 +159,11 @@ describe('a body beyond the limits of the worker', () => {
 
   test('of the queue is refused as busy, and nothing is stored', async () => {
     const textWork = openTextWork(createLogger('tickets', 'silent'), { maxWorkers: 1, maxQueued: 0 });
-    const context = { ...newProcess(tickets, database), textWork };
+    const context = newProcess(tickets, database);
+    Object.assign(context.textWork, textWork);
     const count = await tickets.database.collection('tickets').countDocuments();
     const first = textWork.bodyFields('<td>x'.repeat(100_000), testCaller());
-    await expect(createTicket(context, call, request('<td>x'.repeat(100_000)))).rejects.toMatchObject({
+    await expect(context.createTicket(call, request('<td>x'.repeat(100_000)))).rejects.toMatchObject({
       code: 'unavailable',
       reason: 'sandbox_busy',
     });
@@ -181,12 +180,12 @@ describe('a body beyond the limits of the worker', () => {
     const bodyFields = async () => {
       throw new DomainError('unavailable', 'sandbox_busy', 'busy', { retryAfterSeconds: 1 });
     };
-    context.textWork = { ...context.textWork, bodyFields };
+    context.textWork.bodyFields = bodyFields;
     const patch = { ticketId: id, priority: Priority.HIGH, updateMask: { paths: ['priority'] } };
-    const { ticket } = await updateTicket(context, call, create(UpdateTicketRequestSchema, patch));
+    const { ticket } = await context.updateTicket(call, create(UpdateTicketRequestSchema, patch));
     expect(ticket).toMatchObject({ version: 2, body: '&lt;td>x'.repeat(100_000), bodyPlain: '<td>x'.repeat(100_000) });
     expect(await tickets.documentOf(id)).toMatchObject({ version: 2, ...old });
-    const read = getTicket(context, call, create(GetTicketRequestSchema, { ticketId: id }));
+    const read = context.getTicket(call, create(GetTicketRequestSchema, { ticketId: id }));
     await expect(read).rejects.toMatchObject({ reason: 'sandbox_busy' });
   });
 });
