@@ -72,7 +72,7 @@ export function openContext(kit: Kit<unknown, unknown>): Context {
     webhookIds: idSequence(connection, 'webhook'),
     deliveries: deliveryStore(connection),
     erasedTickets: erasedIds(connection, erasedTicketCollection, runtime.now),
-    outbound: kit.outbound,
+    outbound: kit.outbound(),
     cursors: cursorCodecOf(config.signingKeyFile),
     pages: kit.pages,
     secretBox: secretBox(config.encryptionKeys, runtime),

@@ -8,7 +8,7 @@ import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import type { SettingsAge } from '@ticketing/service-kit/settings/configuration-copy.ts';
+import type { SettingsAge } from '@ticketing/service-kit/settings/settings-copy.ts';
 import type { ProfileStore } from '@ticketing/store/cache/profile-store.ts';
 import type { IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency/idempotency-store.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';

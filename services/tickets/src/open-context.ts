@@ -66,7 +66,7 @@ export function openContext(parts: ContextParts): Context {
     analysisRequests: analysisRequestStore(connection),
     ...openCustomers(parts, stores.tickets),
     bulkStore: bulkStore(connection),
-    ...fileContext(connection, { outbound, runtime, settings }),
+    ...fileContext(connection, { outbound: outbound(), runtime, settings }),
     templateFiles: parts.openClient('templates', TemplateService, { timeoutMs: templateFilesTimeoutMs }),
     idempotency,
     pages,
@@ -112,7 +112,7 @@ function openCustomers(
   const embedded = embeddedErp(customerStore(database.connection));
   const responses = erpResponseStore(database.connection, tickets.isDeleted);
   const secrets = parts.openClient('settings', ConfigurationService, { timeoutMs: secretsTimeoutMs });
-  const erp = openErp({ settings, secrets, outbound, embedded, log, ...config.erp });
+  const erp = openErp({ settings, secrets, outbound: outbound(), embedded, log, ...config.erp });
   const customers = openCustomerDirectory({ erp, responses, runtime, log, ...config.erp });
   return { customers, embeddedErp: embedded, erpResponses: responses, erpConfig: config.erp };
 }
