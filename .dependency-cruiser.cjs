@@ -10,7 +10,7 @@ const onlyFrom = (name, dependency, ...homes) => ({
       '\\.test\\.ts$',
       '^(services|packages)/[^/]+/test/',
       '^test/',
-      '^(scripts|tools)/',
+      '^tools/',
       '^bench/',
       '^packages/testkit/',
     ],
@@ -71,16 +71,16 @@ module.exports = {
       to: { path: '^services/([^/]+)/', pathNot: '^services/$1/' },
     },
     {
-      name: 'services-are-composed-by-scripts-and-tests',
+      name: 'services-are-composed-by-tools-and-tests',
       severity: 'error',
       from: { path: '^packages/' },
       to: { path: '^services/' },
     },
     {
-      name: 'packages-do-not-import-scripts',
+      name: 'packages-do-not-import-tools',
       severity: 'error',
       from: { path: '^(packages|services)/' },
-      to: { path: '^(scripts|tools|test|bench)/' },
+      to: { path: '^(tools|test|bench)/' },
     },
     {
       name: 'testkit-is-for-development',

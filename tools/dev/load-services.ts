@@ -4,7 +4,7 @@ import type { Service } from '@ticketing/service-kit/lifecycle/compose-service.t
 import type { OperationRequest } from '@ticketing/service-kit/operations/operation-request.ts';
 import { hasOperation } from '@ticketing/service-kit/operations/operations.ts';
 import { services } from '@ticketing/system/services.ts';
-import { UsageError } from './run-script.ts';
+import { UsageError } from '../cli/command.ts';
 
 /** Loads the module of every service, in the order of the description of the system. */
 export function loadServices(): Promise<Service[]> {

@@ -45,7 +45,7 @@ function recordingService(fails = false) {
       await kit.database.opened;
       if (fails) throw new Error('a part cannot be opened');
       expect((await kit.settings()).colour).toBe('red');
-      expect(() => kit.outbound()).toThrow('The reporting service makes no outbound requests.');
+      expect(() => kit.outbound).toThrow('The reporting service makes no outbound requests.');
       return {
         implementations: [implement(ExportService, {}, { getReportingExport: () => endless(started) })],
         eraseTicket: async () => undefined,

@@ -110,7 +110,7 @@ export function openContext(kit: Kit<IntentsConfig, DetectionSettings>): Context
       templates: deleted('templates'),
       agents: deleted('agents'),
     },
-    outbound: kit.outbound(),
+    outbound: kit.outbound,
     pages: kit.pages,
     secretBox: secretBox(kit.config.encryptionKeys, runtime),
     analyses,
@@ -147,13 +147,13 @@ export function openContext(kit: Kit<IntentsConfig, DetectionSettings>): Context
 
 /** Opens the detection by the provider that the settings select. */
 function openDetection(kit: Kit<IntentsConfig, DetectionSettings>, builtin: Detection): Detection {
-  const { settings, runtime, log, config, metrics } = kit;
+  const { settings, outbound, runtime, log, config, metrics } = kit;
   const secrets = kit.openClient('settings', ConfigurationService, called);
   return configuredDetection({
     builtin,
     settings,
     readKey: secretReader('aiApiKey', secrets),
-    outbound: kit.outbound(),
+    outbound,
     runtime,
     limits: config.openai,
     registry: metrics.registry,

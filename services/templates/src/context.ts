@@ -60,7 +60,7 @@ export function openContext(kit: Kit<TemplatesConfig, TemplateSettings>): Contex
   });
   kit.onClose(() => rendering.close());
   return {
-    ...fileContext(connection, { outbound: kit.outbound(), runtime, settings: kit.settings }),
+    ...fileContext(connection, kit),
     templates: templateStore(connection),
     templateIds: idSequence(connection, 'template'),
     emailTemplates: emailTemplateStore(connection, runtime),

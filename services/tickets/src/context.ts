@@ -21,18 +21,25 @@ import type { ErpConfig } from './config.ts';
 import type { CustomerDirectory } from './customer/directory.ts';
 import type { EmbeddedErp } from './customer/erp/embedded.ts';
 import type { ErpResponseStore } from './customer/erp/response-store.ts';
+import type { ErasureDeps } from './erasure/erase.ts';
 import type { MailReader } from './inbound-mail/reader.ts';
 import type { TicketTokens } from './message/rules/ticket-token.ts';
 import type { TextWork } from './message/text/work.ts';
 import type { TicketSettings } from './settings.ts';
 import type { TicketStores } from './stores.ts';
-import type { TagStore } from './tag/store.ts';
+import type { TagDeps } from './tag/open.ts';
+import type { Commit } from './ticket/commit.ts';
 import type { Sessions } from './ticket/sessions.ts';
 import type { Templates } from './ticket/template/client.ts';
 
 /** The stores, settings and process-wide state that the handlers of this service use. */
-export interface Context extends TicketStores, FileContext {
-  tags: TagStore;
+export interface Context
+  extends TicketStores,
+    FileContext,
+    Pick<TagDeps, 'tags' | 'removeTags'>,
+    Pick<ErasureDeps, 'eraseElsewhere' | 'resolveReservation'> {
+  attachments: FileContext;
+  commit: Commit;
   profiles: ProfileStore;
   analysisRequests: AnalysisRequestStore;
   analyses: Analyses;

@@ -33,7 +33,7 @@ export function newProcess(
     json: openLargeJson({ maxQueuedBytes: 0, maxQueuedBytesPerCaller: 0 }),
     settings: async () => ({ ...defaultSettings, mailFrom: 'desk@example.org' }),
     openClient: () => () => unused(),
-    outbound: () => outboundGuard({ allow: [], requireHttps: true }),
+    outbound: outboundGuard({ allow: [], requireHttps: true }),
     log: createLogger('tickets', 'silent'),
     // Its worker ends with the process of the tests.
     onClose: () => undefined,

@@ -11,7 +11,7 @@ import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { isDateInRange, parseDateTime, timestampOf } from './date-time.ts';
 import { isPortableJson, portabilityViolations, portableValue } from './open-json.ts';
-import { resourceOf, rulesOf, spellingsOf } from './options.ts';
+import { isMask, resourceOf, rulesOf, spellingsOf } from './options.ts';
 import { escapePointer } from './scan-json.ts';
 
 /** The violations that were found so far. At most `limit` are kept. */
@@ -71,7 +71,7 @@ export function compileMessageDecoder(message: DescMessage, options: DecoderOpti
 
 function compileObject(message: DescMessage, options: DecoderOptions, compiled: Compiled): MessageDecoder {
   const fields = new Map<string, { field: DescField; decode: Decode; nullable: boolean }>();
-  const mask = message.fields.find((field) => field.message?.typeName === updateMask);
+  const mask = message.fields.find(isMask);
   for (const field of message.fields) {
     if (field === mask || options.without?.has(field.name)) continue;
     fields.set(field.jsonName, {

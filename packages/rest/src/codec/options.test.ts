@@ -1,5 +1,11 @@
+import { hasOption } from '@bufbuild/protobuf';
 import { Health, HealthCheckRequestSchema } from '@ticketing/contracts/grpc/health/v1/health_pb.ts';
+import { rules } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import { ChannelSchema, SpamStatusSchema } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import {
+  CreateTagRequestSchema,
+  UpdateTagRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import {
   AiProcessSchema,
   CreateTicketRequestSchema,
@@ -58,6 +64,17 @@ test('reads the options of fields and messages, and their defaults', () => {
   expect(jsonFormOf(body).omitWhenUnset).toBe(false);
   expect(resourceOf(CreateTicketRequestSchema)).toBe('ticketing.tickets.v1.Ticket');
   expect(resourceOf(HealthCheckRequestSchema)).toBe('');
+});
+
+test('takes over the rules of the field that a field is like, of which a PATCH has neither requirement nor default', () => {
+  const [created, updated] = [CreateTagRequestSchema, UpdateTagRequestSchema].map((message) =>
+    fieldNamed(message, 'name'),
+  );
+  expect(hasOption(fieldNamed(UpdateTagRequestSchema, 'color'), rules)).toBe(false);
+  expect(rulesOf(fieldNamed(UpdateTagRequestSchema, 'color'))).toEqual(
+    rulesOf(fieldNamed(CreateTagRequestSchema, 'color')),
+  );
+  expect([created, updated].map((field) => field && rulesOf(field).required)).toEqual([true, false]);
 });
 
 test('refuses a name that a message does not have', () => {

@@ -1,6 +1,9 @@
 import {
+  clearField,
+  clone,
   type DescEnum,
   type DescField,
+  type DescFile,
   type DescMessage,
   type DescMethod,
   getOption,
@@ -9,9 +12,36 @@ import {
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import * as contract from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 
-/** The rules of a field; all unset where it declares none. */
+/** The rules of a field; all unset where neither it nor the field that it is like declares any. */
 export function rulesOf(field: DescField): contract.FieldRules {
-  return getOption(field, contract.rules);
+  const likeField = hasOption(field, contract.rules) ? undefined : likeFieldOf(field);
+  if (!likeField) return getOption(field, contract.rules);
+  const rules = clone(contract.FieldRulesSchema, rulesOf(likeField));
+  if (isPatch(field.parent)) {
+    clearField(rules, contract.FieldRulesSchema.field.required);
+    clearField(rules, contract.FieldRulesSchema.field.default);
+  }
+  return rules;
+}
+
+/** The field that describes a field too, because its message is declared to be like another; undefined if there is none. */
+export function likeFieldOf(field: DescField): DescField | undefined {
+  const typeName = getOption(field.parent, contract.like);
+  if (typeName === '') return undefined;
+  const message = messageNamed(field.parent.file, typeName);
+  if (!message) throw new Error(`${field.parent.typeName} is like ${typeName}, which its file does not import`);
+  return message.fields.find(({ name }) => name === field.name);
+}
+
+/** Whether a message is the body of a PATCH: it has an `update_mask` of the fields that are present. */
+export const isPatch = (message: DescMessage): boolean => message.fields.some(isMask);
+
+/** Whether a field is the `update_mask` of a PATCH. */
+export const isMask = (field: DescField): boolean => field.message?.typeName === 'google.protobuf.FieldMask';
+
+function messageNamed(file: DescFile, typeName: string): DescMessage | undefined {
+  const messages = [file, ...file.dependencies].flatMap((one) => one.messages);
+  return messages.find((message) => message.typeName === typeName);
 }
 
 /** How a field is written in JSON. */

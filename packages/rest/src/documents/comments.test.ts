@@ -1,7 +1,10 @@
 import { TimestampSchema } from '@bufbuild/protobuf/wkt';
 import { SpamStatusSchema } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
-import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { TicketSchema, TicketSummarySchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import {
+  CreateTicketRequestSchema,
+  TicketService,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { describe, expect, it } from 'vitest';
 import { commentsOf } from './comments.ts';
 
@@ -17,6 +20,13 @@ describe('commentsOf', () => {
     expect(commentsOf(TicketSchema.field.agentIds).text).toBe('The ids of the assigned agents: `[agentId]` or `[]`.');
     expect(commentsOf(SpamStatusSchema).summary).toBe('Whether a ticket is spam, and who decided it');
     expect(commentsOf(SpamStatusSchema.value[4]).text).toBe('Marked as spam through the API.');
+  });
+
+  it('returns the comment of the field that a field without one is like', () => {
+    expect(commentsOf(TicketSummarySchema.field.agentIds)).toEqual(commentsOf(TicketSchema.field.agentIds));
+    expect(commentsOf(CreateTicketRequestSchema.field.createdAt).text).toBe(
+      'When the ticket was created. Default: now.',
+    );
   });
 
   it('joins the lines of a paragraph, keeps paragraphs and sets the errors apart', () => {

@@ -9,6 +9,7 @@ import {
   fromBinary,
 } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { likeFieldOf } from '../codec/options.ts';
 
 /** The comment on a part of the contract: paragraphs, separated by an empty line. */
 export interface Comments {
@@ -28,7 +29,7 @@ let leadingComments: ReadonlyMap<string, string> | undefined;
  * The comment above a part of a contract. Generated code has no comments, so they are read from the committed
  * descriptor image, at the first call.
  *
- * Shape: the lines of a paragraph are joined; a line that begins with "Errors:" begins a new paragraph. All texts are
+ * Shape: a field without a comment has the comment of the field that it is like. The lines of a paragraph are joined; a line that begins with "Errors:" begins a new paragraph. All texts are
  * empty for a part without a comment, and for a contract that is not in the image.
  */
 export function commentsOf(desc: Commented): Comments {
@@ -44,6 +45,8 @@ const parsed = new WeakMap<Commented, Comments>();
 function parse(desc: Commented): Comments {
   leadingComments ??= readComments();
   const text = joinLines(leadingComments.get(locationOf(desc)) ?? '');
+  const likeField = text === '' && desc.kind === 'field' ? likeFieldOf(desc) : undefined;
+  if (likeField) return commentsOf(likeField);
   const sentence = /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text.split('\n', 1)[0] ?? '';
   return { summary: sentence.replace(/\.$/, ''), rest: text.slice(sentence.length).trim(), text };
 }

@@ -1,7 +1,7 @@
 import { type DescEnum, type DescField, type DescMessage, type JsonObject, ScalarType } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { formatDateTime, formatRfc3339 } from '../codec/date-time.ts';
-import { jsonFormOf, rulesOf, spellingsOf } from '../codec/options.ts';
+import { isMask, isPatch, jsonFormOf, rulesOf, spellingsOf } from '../codec/options.ts';
 import { itemKeywordsOf, keywordsOf } from '../codec/rules.ts';
 import { commentsOf } from './comments.ts';
 
@@ -97,12 +97,11 @@ export class SchemaWriter {
   }
 
   #inputObject(message: DescMessage, fields: readonly DescField[]): Schema {
-    const isPatch = message.fields.some(isMask);
     const properties: Record<string, Schema> = {};
     const shown = fields.filter(isShown);
     for (const field of shown) {
       const value = this.inputValue(field);
-      const nullable = isPatch ? rulesOf(field).nullable : !isRequired(field);
+      const nullable = isPatch(message) ? rulesOf(field).nullable : !isRequired(field);
       properties[field.jsonName] = annotated(field, nullable ? orNull(value) : value, limitsOf(field));
     }
     const required = shown.filter(isRequired).map((field) => field.jsonName);
@@ -178,10 +177,6 @@ function sizeText(bytes: number): string {
 
 function rejectWithoutJsonForm(field: DescField): void {
   if (field.fieldKind === 'map' || field.oneof) throw new Error(`${field.toString()} has no JSON form`);
-}
-
-function isMask(field: DescField): boolean {
-  return field.message?.typeName === 'google.protobuf.FieldMask';
 }
 
 function shortName(desc: DescMessage | DescEnum): string {

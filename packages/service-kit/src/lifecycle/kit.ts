@@ -44,10 +44,10 @@ export interface BareKit<Own> {
   /** Records spans; undefined unless the configuration says where they are sent. */
   tracer: Tracer | undefined;
   /**
-   * Returns what makes requests to addresses that clients configure or send. Errors: the service's entry does not say that
-   * it makes such requests.
+   * Makes requests to addresses that clients configure or send. Errors: reading it throws if the service's entry does not
+   * say that it makes such requests.
    */
-  outbound(): OutboundGuard;
+  readonly outbound: OutboundGuard;
   /** The bytes of the pages of results that this process holds. Every list whose pages can be large takes from it. */
   pages: PageBudget;
   /** Reads and writes JSON that may be large, in the one thread of the process for it. */
@@ -155,7 +155,7 @@ export async function openKit<Own, Settings>(
   { process, overrides, readSettings }: KitOptions<Own, Settings>,
   opened: AsyncDisposableStack,
 ): Promise<Kit<Own, Settings>> {
-  const { entry, config } = process;
+  const { entry } = process;
   const tracer = await openTracer(process, opened);
   const store = openStore(process, overrides.readDisk, tracer, opened);
   const { database, idempotency } = store;
@@ -169,9 +169,12 @@ export async function openKit<Own, Settings>(
     : undefined;
   const readCopy = async (age?: SettingsAge) =>
     readSettings(settingsCopy ? await settingsCopy.read(age) : defaultConfiguration);
+  const outbound = openOutbound(process, opened);
   return {
     ...kit,
-    config,
+    get outbound() {
+      return outbound();
+    },
     settingsCopy,
     settings: overrides.settings ?? readCopy,
     async confirmErasure(ticketId, call) {
@@ -188,7 +191,14 @@ export async function openBareKit<Own>(
   opened: AsyncDisposableStack,
 ): Promise<BareKit<Own>> {
   const tracer = await openTracer(process, opened);
-  return openParts(process, overrides, { tracer, checks: {} }, opened);
+  const parts = await openParts(process, overrides, { tracer, checks: {} }, opened);
+  const outbound = openOutbound(process, opened);
+  return {
+    ...parts,
+    get outbound() {
+      return outbound();
+    },
+  };
 }
 
 function openStore(
@@ -218,7 +228,7 @@ async function openParts<Own>(
   { runtime = systemRuntime, limits: limitOverrides, pageLimits }: PartOverrides,
   { tracer, checks: storeChecks }: { tracer: Tracer | undefined; checks: Readonly<Record<string, Check>> },
   opened: AsyncDisposableStack,
-): Promise<BareKit<Own>> {
+): Promise<Omit<BareKit<Own>, 'outbound'>> {
   const { entry, config, log, wakeRelay, stopping, closing } = process;
   const limits = { ...defaultServerLimits, ...limitOverrides };
   const tls = openServiceTls(config.tls, log, limits);
@@ -240,21 +250,17 @@ async function openParts<Own>(
     ...parts,
     ...{ tls, tokens, issuer, json, health, metrics, tracer },
     pages: openPageBudget(pageLimits),
-    outbound: openOutbound(entry, config, opened),
     openClient: clientOpener({ entry, config, tls, tokens, tracer }, opened),
     onClose: (close) => opened.defer(close),
   };
 }
 
-function openOutbound(
-  { name }: ServiceEntry,
-  { outbound }: Pick<ServiceConfig, 'outbound'>,
-  opened: AsyncDisposableStack,
-): () => OutboundGuard {
-  const guard = outbound && outboundGuard(outbound);
+/** Returns the function that returns the guard. Its errors: the service makes no such requests. */
+function openOutbound({ entry, config }: KitProcess<unknown>, opened: AsyncDisposableStack): () => OutboundGuard {
+  const guard = config.outbound && outboundGuard(config.outbound);
   if (guard) opened.defer(() => guard.close());
   return () => {
-    if (!guard) throw new Error(`The ${name} service makes no outbound requests.`);
+    if (!guard) throw new Error(`The ${entry.name} service makes no outbound requests.`);
     return guard;
   };
 }

@@ -1,9 +1,14 @@
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { retryConflicts } from './retry-conflicts.ts';
+import { type conflict, retryOnConflict } from './retry-on-conflict.ts';
 
-/** Makes writes to a unique index. Errors: those of the write, such as a duplicate key, but no write conflict. */
-export type UniqueWrites = <Result>(write: () => Promise<Result>) => Promise<Result>;
+/**
+ * Makes a write to a unique index, and repeats it as `retryOnConflict` does. Errors: those of the write, such as a
+ * duplicate key; concurrent_change.
+ */
+export type UniqueWrites = <Result>(write: () => Promise<Result | typeof conflict>) => Promise<Result>;
+
+const tooOften = 'Others write to the database too often at the same time.';
 
 /**
  * Opens the writes to a unique index. They are made one after the other in this process, because servers that only
@@ -11,5 +16,5 @@ export type UniqueWrites = <Result>(write: () => Promise<Result>) => Promise<Res
  */
 export function uniqueWrites(runtime: Pick<Runtime, 'random'>): UniqueWrites {
   const writes = keyedQueue<string>();
-  return (write) => writes.run('write', () => retryConflicts(write, runtime));
+  return (write) => writes.run('write', () => retryOnConflict(runtime, tooOften, write));
 }

@@ -1,5 +1,6 @@
 import { freeSlug, stemOf } from '@ticketing/text/slug.ts';
 import type { mongo } from 'mongoose';
+import { conflict } from '../document/retry-on-conflict.ts';
 import { isDuplicateKey } from '../document/store-error.ts';
 import type { UniqueWrites } from '../document/unique-writes.ts';
 
@@ -48,18 +49,16 @@ export function slugInserts<Document extends SlugDocument>(
     return new Set(found.map(({ slug }) => slug));
   }
 
-  async function insertNumbered(document: Document): Promise<void> {
-    for (;;) {
-      if (await exists(document)) return;
-      const taken = await slugsBeside(document);
-      const slug = freeSlug(document.slug, (one) => taken.has(one));
-      if (await tryInsert({ ...document, slug })) return;
-    }
+  async function attemptNumbered(document: Document): Promise<undefined | typeof conflict> {
+    if (await exists(document)) return undefined;
+    const taken = await slugsBeside(document);
+    const slug = freeSlug(document.slug, (one) => taken.has(one));
+    return (await tryInsert({ ...document, slug })) ? undefined : conflict;
   }
 
   return {
     insert: (document) => write(async () => (await tryInsert(document)) || exists(document)),
     // The slugs are read in their turn too, so that requests of the same moment do not all choose the same one.
-    insertNumbered: (document) => write(() => insertNumbered(document)),
+    insertNumbered: (document) => write(() => attemptNumbered(document)),
   };
 }

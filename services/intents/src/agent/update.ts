@@ -7,7 +7,7 @@ import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { withoutDeleted } from './drop-deleted.ts';
-import { findAiAgent } from './find-one.ts';
+import { findAiAgent } from './get.ts';
 import { readAiAgentInput } from './read-input.ts';
 import { requireReferences } from './require-references.ts';
 import { type AiAgentState, changeAiAgent } from './rules/agent.ts';

@@ -10,10 +10,9 @@ import type { Context } from '../context.ts';
 import { type ExecutionCaller, type ExecutionState, stepAfter } from '../intent/rules/execution.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
 import { type ActionResult, failedRequest } from './rules/backend-response.ts';
-import { informText } from './rules/inform-text.ts';
-import { outcomeOf, ownResult } from './rules/outcome.ts';
+import { informText, outcomeOf, ownResult } from './rules/outcome.ts';
 import { type ClaimedExecution, type ExecutionChange, renewMs } from './store.ts';
-import { recordExecution, refusalOf, writeMessage } from './ticket-calls.ts';
+import { recordExecution, refusalOf, writeMessage } from './tickets.ts';
 
 /** Calls the backend system. */
 export type CallBackend = () => Promise<ActionResult>;

@@ -9,7 +9,7 @@ import { type Claimed, openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection } from 'mongoose';
 import type { ExecutionState } from '../intent/rules/execution.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
-import { type IntentDocument, intentCollection, stateOf, weightOf } from '../intent/schema.ts';
+import { type IntentDocument, intentCollection, stateOf, weightOf } from '../intent/store.ts';
 
 /** An intent whose execution this process carries out. */
 export interface ClaimedExecution {

@@ -10,8 +10,7 @@ import type { Connection } from 'mongoose';
 import { beforeAll, expect, test } from 'vitest';
 import { executionStore } from '../execution/store.ts';
 import type { IntentProposal } from './rules/intent.ts';
-import { buildIntentIndexes, intentCollection } from './schema.ts';
-import { type IntentStore, intentStore } from './store.ts';
+import { buildIntentIndexes, type IntentStore, intentCollection, intentStore } from './store.ts';
 
 const { READY, EXECUTED, INVALIDATED } = TicketIntentStatus;
 

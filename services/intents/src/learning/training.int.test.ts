@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { AnalysedStub } from '../../test/analysis-harness.ts';
 import { type LearningHarness, startLearningHarness } from '../../test/learning-harness.ts';
 import { type SyntheticTicket, syntheticTickets, tagIds } from '../../test/synthetic-tickets.ts';
-import { featuresFromBytes } from './features-codec.ts';
+import { featuresFromBytes } from './features.ts';
 import { learnModel } from './learn-model.ts';
 import { parseModel, serialiseModel } from './model-codec.ts';
 import { openLearning } from './open.ts';

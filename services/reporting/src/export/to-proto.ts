@@ -11,7 +11,7 @@ export function exportPath(id: string): string {
 }
 
 /** Converts an export to its protobuf form. */
-export function exportMessage(job: ExportJob): ReportingExport {
+export function exportToProto(job: ExportJob): ReportingExport {
   const time = (at: Date) => timestampOf(Math.floor(at.getTime() / 1000));
   return {
     $typeName: 'ticketing.reporting.v1.ReportingExport',

@@ -10,6 +10,7 @@ import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_s
 import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import type { OpenApiDocument } from '@ticketing/rest/documents/openapi.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { developmentIssuer } from '@ticketing/testkit/development-keys.ts';
@@ -33,7 +34,7 @@ beforeAll(async () => {
     publishes: [ticketChangedTopic],
   });
   database = await settings.openDatabase();
-  store = eventStore(database.connection, Date.now);
+  store = eventStore(database.connection, systemRuntime);
 });
 
 beforeEach(async () => {

@@ -1,5 +1,5 @@
-import type { TicketChanged } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import { TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { type TicketChanged, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { type ServiceHarness, startServiceHarness } from '@ticketing/testkit/service-harness.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ let clock = Date.now();
 beforeAll(async () => {
   settings = await startServiceHarness(service);
   database = await settings.openDatabase();
-  store = eventStore(database.connection, () => clock);
+  store = eventStore(database.connection, { ...systemRuntime, now: () => clock });
 });
 
 beforeEach(async () => {

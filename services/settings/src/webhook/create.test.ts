@@ -4,23 +4,22 @@ import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { secretBox } from '@ticketing/text/sealed-text.ts';
 import { expect, it } from 'vitest';
-import type { Context } from '../context.ts';
 import { createWebhook } from './create.ts';
+import type { WebhookParts } from './open.ts';
 
 /** Requests an endpoint when there are too many. Returns the ids that are free for others afterwards. */
 async function releasedBy(idempotency: Call['idempotency']): Promise<number[]> {
   const released: number[] = [];
-  const context = {
+  const parts = {
     runtime: systemRuntime,
     secretBox: secretBox([systemRuntime.randomBytes(32)], systemRuntime),
     webhookIds: { next: async () => 7, release: (id: number) => released.push(id) },
     webhooks: { add: async () => false },
     events: { bounds: async () => undefined },
     outbound: { requireAllowedUrl: () => undefined },
-    now: () => 0,
   };
   const request = create(CreateWebhookRequestSchema, {});
-  const refused = createWebhook(context as unknown as Context, { idempotency } as Call, request);
+  const refused = createWebhook(parts as unknown as WebhookParts, { idempotency } as Call, request);
   await expect(refused).rejects.toMatchObject({ reason: 'too_many_webhooks' });
   return released;
 }

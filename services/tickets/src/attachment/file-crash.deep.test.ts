@@ -18,7 +18,7 @@ import { scheduledTasks } from '../scheduled-tasks.ts';
 import { createTicket } from '../ticket/create.ts';
 import { deleteTicket } from '../ticket/delete.ts';
 import { deleteAttachment } from './delete.ts';
-import { sweepTicketFiles } from './sweep-files.ts';
+import { sweepTicketFiles } from './find.ts';
 
 const call = testCall({ roleId: 1 });
 const bytes = randomBytes(1024 * 1024 + 1);

@@ -23,7 +23,7 @@ export interface HistoryStore {
   /** Stores an entry. One with the same external id is replaced and keeps its id. Units: `now` in Unix seconds. */
   record(entry: RecordedEntry, now: number, newId: () => Promise<number>): Promise<number>;
   /** The subject of the history of a ticket; undefined if there is no such ticket. */
-  subjectOf(ticketId: number): Promise<HistorySubject | undefined>;
+  findSubject(ticketId: number): Promise<HistorySubject | undefined>;
   count(subject: HistorySubject): Promise<HistoryCounts>;
   /** The positions of a page, newest first. */
   page(subject: HistorySubject, counts: HistoryCounts, part: Part): Promise<HistoryKey[]>;
@@ -38,7 +38,7 @@ export function historyStore(connection: Connection, tickets: TicketCollection):
   const entries = historyEntries(connection);
   return {
     record: (entry, now, newId) => storeCall(() => record(entries, entry, now, newId)),
-    subjectOf: (ticketId) =>
+    findSubject: (ticketId) =>
       storeCall(async () => {
         const projection = { customerId: 1, contractId: 1, deletedAt: 1 };
         const found = await tickets.findOne({ _id: ticketId }, { projection });
@@ -62,16 +62,16 @@ export function historyStore(connection: Connection, tickets: TicketCollection):
     sizes: (keys) =>
       storeCall(async () => {
         const [ofTickets, ofEntries] = await Promise.all([
-          sizesOf(tickets, '_id', idsOf(keys, true), ['subject', 'summary']),
-          sizesOf(entries, 'id', idsOf(keys, false), ['subject', 'url']),
+          readSizes(tickets, '_id', pickIds(keys, true), ['subject', 'summary']),
+          readSizes(entries, 'id', pickIds(keys, false), ['subject', 'url']),
         ]);
         return keys.map(({ id, isTicket }) => (isTicket ? ofTickets : ofEntries).get(id) ?? 0);
       }),
     lines: (keys) =>
       storeCall(async () => {
         const [ofTickets, ofEntries] = await Promise.all([
-          ticketLines(tickets, idsOf(keys, true)),
-          entryLines(entries, idsOf(keys, false)),
+          ticketLines(tickets, pickIds(keys, true)),
+          entryLines(entries, pickIds(keys, false)),
         ]);
         return keys.flatMap(({ id, isTicket }) => (isTicket ? ofTickets : ofEntries).get(id) ?? []);
       }),
@@ -118,7 +118,7 @@ async function record(
 }
 
 /** Matches the tickets or entries of a customer or a contract; undefined if there is neither. */
-function isOf({ customerId, contractId }: HistorySubject): Query | undefined {
+function belongsToSubject({ customerId, contractId }: HistorySubject): Query | undefined {
   const queries: Query[] = [];
   if (customerId !== null) queries.push({ customerId });
   if (contractId !== null) queries.push({ contractId });
@@ -127,7 +127,7 @@ function isOf({ customerId, contractId }: HistorySubject): Query | undefined {
 
 /** Matches the tickets of a history. A deleted ticket has no customer and no contract. */
 function isTicketOf(subject: HistorySubject): Query {
-  return isOf(subject) ?? { _id: subject.ticketId, ...isNotDeleted };
+  return belongsToSubject(subject) ?? { _id: subject.ticketId, ...isNotDeleted };
 }
 
 async function countTickets(
@@ -148,7 +148,7 @@ async function countTickets(
 }
 
 async function countEntries(entries: Entries, subject: HistorySubject): Promise<number> {
-  const query = isOf(subject);
+  const query = belongsToSubject(subject);
   return query ? entries.countDocuments(query, limits) : 0;
 }
 
@@ -162,7 +162,7 @@ async function readPage(
 ): Promise<HistoryKey[]> {
   if (part.skip >= counts.tickets + counts.entries) return [];
   const parts = pageParts(counts, part);
-  const ofEntries = isOf(subject);
+  const ofEntries = belongsToSubject(subject);
   const [foundTickets, foundEntries] = await Promise.all([
     tickets
       .find(isTicketOf(subject), {
@@ -184,22 +184,22 @@ async function readPage(
       : [],
   ]);
   const keys = [
-    ...foundTickets.map(({ _id, createdAt }) => keyOf(_id, createdAt as Date, true)),
-    ...foundEntries.map(({ id, createdAt }) => keyOf(id, createdAt, false)),
+    ...foundTickets.map(({ _id, createdAt }) => toKey(_id, createdAt as Date, true)),
+    ...foundEntries.map(({ id, createdAt }) => toKey(id, createdAt, false)),
   ];
   return mergeNewestFirst(keys).slice(parts.skip, parts.skip + part.limit);
 }
 
-function keyOf(id: number, createdAt: Date, isTicket: boolean): HistoryKey {
+function toKey(id: number, createdAt: Date, isTicket: boolean): HistoryKey {
   return { id, createdAt: createdAt.getTime() / 1000, isTicket };
 }
 
-function idsOf(keys: readonly HistoryKey[], areTickets: boolean): number[] {
+function pickIds(keys: readonly HistoryKey[], areTickets: boolean): number[] {
   return keys.filter(({ isTicket }) => isTicket === areTickets).map(({ id }) => id);
 }
 
 /** The bytes of some texts of documents, by id. */
-async function sizesOf<Document extends mongo.Document>(
+async function readSizes<Document extends mongo.Document>(
   collection: mongo.Collection<Document>,
   idName: string,
   ids: readonly number[],

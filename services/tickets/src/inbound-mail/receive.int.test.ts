@@ -18,8 +18,7 @@ import { scheduledTasks } from '../scheduled-tasks.ts';
 import { defaultSettings } from '../settings.ts';
 import { deleteTicket } from '../ticket/delete.ts';
 import type { KnownSubchannel } from '../ticket/rules/subchannels.ts';
-import { receiveMail } from './receive.ts';
-import { maxMessagesBeforeLoop } from './require-no-loop.ts';
+import { maxMessagesBeforeLoop, receiveMail } from './receive.ts';
 
 let tickets: TicketsHarness;
 let database: Database;

@@ -13,8 +13,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
 import { createTag } from './create.ts';
-import { deleteTag } from './delete.ts';
-import { cleanUpDeletedTags } from './remove-deleted.ts';
+import { cleanUpDeletedTags, deleteTag } from './delete.ts';
 import { updateTag } from './update.ts';
 
 let tickets: TicketsHarness;

@@ -46,7 +46,7 @@ export interface RowVersion {
 }
 
 /** Opens the rows on a connection. */
-export function rowStore(connection: Connection, { now }: Pick<Runtime, 'now'>): RowStore {
+export function rowStore(connection: Connection, runtime: Pick<Runtime, 'now' | 'random'>): RowStore {
   const generations = openRowGenerations(connection);
   return {
     ...generations.store,
@@ -60,8 +60,10 @@ export function rowStore(connection: Connection, { now }: Pick<Runtime, 'now'>):
       }),
     erase: (id, version) =>
       storeCall(async () => {
-        const erased = { id, version, erasedAt: new Date(now()) };
-        for (const collection of await generations.writeCollections()) await eraseRow(collection, erased);
+        const erased = { id, version, erasedAt: new Date(runtime.now()) };
+        for (const collection of await generations.writeCollections()) {
+          await eraseRow(collection, erased, runtime);
+        }
       }),
     remove: (id, version) =>
       storeCall(async () => {

@@ -9,7 +9,7 @@ import type { EndedSpan, Tracer } from '@ticketing/runtime/tracer.ts';
 import { secretBox } from '@ticketing/text/sealed-text.ts';
 import { Webhook } from 'standardwebhooks';
 import { expect, it } from 'vitest';
-import { deliveryFixture } from '../rules/delivery-fixture.ts';
+import { deliveryFixture } from '../delivery/rules/delivery-fixture.ts';
 import type { WebhookState } from '../rules/endpoint.ts';
 import { healthy } from '../rules/health.ts';
 import { newWebhookSecret, webhookBinding } from '../rules/secret.ts';

@@ -1,6 +1,7 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
+import type { Attempt, PendingDelivery } from '../delivery/rules/delivery.ts';
 import {
   byDueTime,
   byPosition,
@@ -12,8 +13,7 @@ import {
   logged,
   type PendingDocument,
   pendingDelivery,
-} from '../delivery-schema.ts';
-import type { Attempt, PendingDelivery } from '../rules/delivery.ts';
+} from '../delivery/schema.ts';
 
 /** An attempt that was made, and what it leads to. Units: Unix ms. */
 export interface AttemptResult {
