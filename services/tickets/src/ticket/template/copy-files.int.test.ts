@@ -197,7 +197,7 @@ describe('no copy is left, and the request fails,', () => {
     beforePiece = (nth) => {
       if (nth === 1) leaving.abort();
     };
-    await expect(copy(originals(), [], leaving.signal)).rejects.toThrow();
+    await expect(copy(originals(), [], leaving.signal)).rejects.toThrow('This operation was aborted');
     await expectNothingStored();
   });
 });
