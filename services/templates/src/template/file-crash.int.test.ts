@@ -128,6 +128,7 @@ async function listedFiles(
 describe('a process that dies between any two writes leaves no file that nothing lists, and no template without a file that it lists:', {
   timeout: 120_000,
 }, () => {
+  // guarantee: I16
   it('a creation', async () => {
     // The first file has two chunks.
     const contents = [randomBytes(1024 * 1024 + 1), bytes];
@@ -143,6 +144,7 @@ describe('a process that dies between any two writes leaves no file that nothing
     expect(steps).toBeGreaterThanOrEqual(8);
   });
 
+  // guarantee: I16
   it('a creation that is repeated with its Idempotency-Key', async () => {
     await crashAtEachWrite(async (nth, when) => {
       const hasDied = await crashAtWrite(nth, when, () => newTemplate([bytes], 77));
@@ -155,6 +157,7 @@ describe('a process that dies between any two writes leaves no file that nothing
     });
   });
 
+  // guarantee: I16
   it('a change of the list', async () => {
     const steps = await crashAtEachWrite(async (nth, when) => {
       const { template } = await newTemplate([bytes, bytes]);
@@ -178,6 +181,7 @@ describe('a process that dies between any two writes leaves no file that nothing
     expect(steps).toBeGreaterThanOrEqual(7);
   });
 
+  // guarantee: F17, I16
   it('a deletion', async () => {
     const steps = await crashAtEachWrite(async (nth, when) => {
       const { template } = await newTemplate([bytes, bytes]);

@@ -6,6 +6,7 @@ import { deliveryStore } from '../delivery-store.ts';
 import { deliveryFixture } from '../rules/delivery-fixture.ts';
 import { type AttemptResult, deliveryQueue } from './queue-store.ts';
 
+// guarantee: W5
 it('an attempt is in the log once, also if its batch is recorded again', async () => {
   const connection = await testDatabase();
   await buildDeliveryIndexes(connection);

@@ -46,6 +46,7 @@ describe('plainBody', () => {
     expect(plainBody(body)).toBe(text);
   });
 
+  // spec: 6.34
   it('keeps the text of elements that are nested too deep', () => {
     expect(plainBody(`${'<div>'.repeat(5_000)}x${'</div>'.repeat(5_000)}`)).toBe('x');
   });
@@ -242,6 +243,7 @@ describe('cleanBody', () => {
     expect(cleanBody('>'.repeat(5 * MEBIBYTE))).toHaveLength(262_144);
   });
 
+  // spec: 6.35
   it('returns trimmed text for any input, and some text for every body with text', () => {
     const piece = fc.oneof(
       fc.string(),
@@ -315,6 +317,7 @@ describe.each([
     '0000from<',
     'Op schreef\n',
     'This email is confidential ',
+    // guarantee: I3
   ])('takes linear time for many %j, as text and in HTML', async (unit) => {
     await withinLinearTime(unit, run);
     await withinLinearTime(unit, (body) => run(`<p>a</p>${body}`));
