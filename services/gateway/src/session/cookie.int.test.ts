@@ -94,7 +94,7 @@ it('accepts only the configured origin if one is configured', async () => {
 
 describe('the session', () => {
   // spec: 37.9
-  // asvs: 3.3.1, 3.3.4
+  // asvs: 3.3.1, 3.3.2, 3.3.4
   it('stores a bearer token in a cookie for as long as it is valid', async () => {
     const response = await harness.call('POST', '/auth/session');
     expect(response).toMatchObject({ status: 200, json: { success: true } });
