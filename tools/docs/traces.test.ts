@@ -6,19 +6,20 @@ import { conformanceDocument, findMarks, findTraceProblems, readRequirements, wi
 const requirements = readRequirements('.');
 
 test('finds the marks above a test, above a row of a table of tests, and below each other', () => {
-  const text = `  // spec: 1.1, 1.2
-  // asvs: 6.3.1
-  it('creates a ticket', () => {});
-  it.each([
-    // guarantee: E7
-    [404, "is the customer's"],
-    // guarantee: E8
-  ])('responds with %i', () => {});
-  // guarantee: E9
-  test(
-    'a long title', () => {});
-  // spec: 1.3
-`;
+  const text = [
+    '  // spec: 1.1, 1.2',
+    '  // asvs: 6.3.1',
+    "  it('creates a ticket', () => {});",
+    '  it.each([',
+    '    // guarantee: E7',
+    `    [404, "is the customer's"],`,
+    '    // guarantee: E8',
+    "  ])('responds with %i', () => {});",
+    '  // guarantee: E9',
+    '  test(',
+    "    'a long title', () => {});",
+    '  // spec: 1.3',
+  ].join('\n');
   expect(findMarks('a.test.ts', text).map(({ kind, id, line, title }) => [kind, id, line, title])).toEqual([
     ['spec', '1.1', 1, 'creates a ticket'],
     ['spec', '1.2', 1, 'creates a ticket'],
