@@ -10,7 +10,7 @@ const onlyFrom = (name, dependency, ...homes) => ({
       '\\.test\\.ts$',
       '^(services|packages)/[^/]+/test/',
       '^test/',
-      '^(scripts|tools)/',
+      '^tools/',
       '^bench/',
       '^packages/testkit/',
     ],
@@ -32,6 +32,28 @@ const contractsOfCalledServices = services.map(({ name, calls }) => ({
   },
 }));
 
+/** The folders of packages that have some; a folder imports only those before it. */
+const foldersOfPackages = {
+  rest: ['codec', 'limits', 'routes', 'documents'],
+  store: ['document', 'connection', 'quota', 'cache', 'paging', 'ids', 'leases', 'idempotency', 'audit', 'change-log'],
+  events: ['bus', 'outbox', 'inbox', 'dead-letters', 'consumer'],
+  'service-kit': [
+    ...['identity', 'call', 'admission', 'config', 'observability', 'tls', 'client', 'settings', 'deletions'],
+    ...['handlers', 'server', 'operations', 'lifecycle'],
+  ],
+};
+const foldersInOrder = Object.entries(foldersOfPackages).flatMap(([name, folders]) =>
+  folders.map((folder, index) => ({
+    name: `${name}-${folder}-imports-only-folders-before-it`,
+    severity: 'error',
+    from: { path: `^packages/${name}/src/${folder}/`, pathNot: '\\.test\\.ts$' },
+    to: {
+      path: `^packages/${name}/src/`,
+      pathNot: `^packages/${name}/src/(${folders.slice(0, index + 1).join('|')})/`,
+    },
+  })),
+);
+
 /** The pure files of a feature. */
 const rules = ['^services/.+/rules/', '^services/.+/rules[.]ts$'];
 /** The files that read and write the store of a service. */
@@ -49,16 +71,16 @@ module.exports = {
       to: { path: '^services/([^/]+)/', pathNot: '^services/$1/' },
     },
     {
-      name: 'services-are-composed-by-scripts-and-tests',
+      name: 'services-are-composed-by-tools-and-tests',
       severity: 'error',
       from: { path: '^packages/' },
       to: { path: '^services/' },
     },
     {
-      name: 'packages-do-not-import-scripts',
+      name: 'packages-do-not-import-tools',
       severity: 'error',
       from: { path: '^(packages|services)/' },
-      to: { path: '^(scripts|tools|test|bench)/' },
+      to: { path: '^(tools|test|bench)/' },
     },
     {
       name: 'testkit-is-for-development',
@@ -103,6 +125,7 @@ module.exports = {
       to: { path: '^packages/', pathNot: ['^packages/(rest|errors|runtime|contracts)/'] },
     },
     ...contractsOfCalledServices,
+    ...foldersInOrder,
     // A service is named here because only its work needs the library: proxying, templates, spreadsheets.
     onlyFrom('mongoose', 'mongoose', ...stores, '^packages/(store|events|files)/'),
     onlyFrom('kafkajs', 'kafkajs', '^packages/events/'),

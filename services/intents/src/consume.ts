@@ -5,8 +5,8 @@ import { deletedTagIds } from '@ticketing/events/consumer/deleted-tags.ts';
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
 import { dropTags } from './agent/drop-deleted.ts';
 import type { Context } from './context.ts';
-import { queueAnalyses } from './detection/queue-analyses.ts';
-import { noteDecisions } from './learning/note-decisions.ts';
+import { queueAnalyses } from './detection/request-analyses.ts';
+import { noteDecisions } from './learning/record-labels.ts';
 
 /**
  * Makes the event handler of this service: it queues the analysis of new tickets, drops deleted tags from AI agents and

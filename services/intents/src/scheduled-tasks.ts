@@ -2,8 +2,8 @@ import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts
 import { dropFromAgents } from './agent/drop-deleted.ts';
 import { encryptSecretsAgain } from './agent/encrypt-secrets-again.ts';
 import type { Context } from './context.ts';
-import { eraseShares } from './erase-ticket.ts';
-import { executeAutomatically } from './execution/execute-automatically.ts';
+import { eraseShares } from './erase.ts';
+import { executeAutomatically } from './execution/automatic.ts';
 import { finishExecutions } from './execution/finish-abandoned.ts';
 
 const second = 1000;

@@ -1,11 +1,11 @@
-import { buildErasedIdIndexes } from '@ticketing/store/erased-ids.ts';
+import { buildErasedIdIndexes } from '@ticketing/store/ids/erased-ids.ts';
 import type { Connection } from 'mongoose';
-import { aiAgentModel } from './agent/schema.ts';
+import { aiAgentModel } from './agent/store.ts';
 import { buildAnalysisIndexes } from './detection/queue-store.ts';
-import { buildIntentIndexes } from './intent/schema.ts';
-import { buildExampleIndexes } from './learning/example-schema.ts';
+import { buildIntentIndexes } from './intent/store.ts';
+import { buildExampleIndexes } from './learning/example-store.ts';
 import { buildModelIndexes } from './learning/model-store.ts';
-import { sessionModel } from './session/schema.ts';
+import { sessionModel } from './session/store.ts';
 
 /**
  * The collections with the ids of deleted objects: tickets, tags and templates may not be named here any more, and a

@@ -1,6 +1,6 @@
 import type { ConnectRouter } from '@connectrpc/connect';
 import { settingChangedTopic, tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
-import { idSequence } from '@ticketing/store/id-sequence.ts';
+import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { TestResponse } from '@ticketing/testkit/send-request.ts';
 import {
   type HarnessOptions,

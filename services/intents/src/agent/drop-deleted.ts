@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
-import type { AiAgentState } from './rules/agent.ts';
-import { namedTagIds, namedTemplateId, withoutTags, withoutTemplates } from './rules/references.ts';
+import { type AiAgentState, namedTagIds, namedTemplateId, withoutTags, withoutTemplates } from './rules/agent.ts';
 
 type AgentContext = Pick<Context, 'agents' | 'deleted'>;
 

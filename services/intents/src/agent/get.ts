@@ -1,10 +1,8 @@
-import type {
-  GetAiAgentRequest,
-  GetAiAgentResponse,
-} from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { FindAiAgentsRequest, FindAiAgentsResponse, GetAiAgentRequest, GetAiAgentResponse } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
-import { findAiAgent } from './find-one.ts';
+import type { AiAgentState } from './rules/agent.ts';
 import { aiAgentMessage } from './to-proto.ts';
 
 /** Reads an AI agent. Errors: ai_agent_not_found. Source: docs/reference/api.md, AI agents. */
@@ -15,4 +13,20 @@ export async function getAiAgent(
 ): Promise<GetAiAgentResponse> {
   const aiAgent = aiAgentMessage(await findAiAgent(context, id));
   return { $typeName: 'ticketing.intents.v1.GetAiAgentResponse', aiAgent };
+}
+
+/** Reads an AI agent. Errors: ai_agent_not_found. */
+export async function findAiAgent({ agents }: Pick<Context, 'agents'>, id: number): Promise<AiAgentState> {
+  const agent = await agents.find(id);
+  if (!agent) throw notFound('AI agent');
+  return agent;
+}
+
+/** Finds which of some AI agents exist, for other services. */
+export async function findAiAgents(
+  { agents }: Context,
+  _call: Call,
+  { ids }: FindAiAgentsRequest,
+): Promise<FindAiAgentsResponse> {
+  return { $typeName: 'ticketing.intents.v1.FindAiAgentsResponse', ids: await agents.existing(ids) };
 }

@@ -1,13 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  UpdateAiAgentRequest,
-  UpdateAiAgentResponse,
-} from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
+import type { UpdateAiAgentRequest, UpdateAiAgentResponse } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { withoutDeleted } from './drop-deleted.ts';
-import { findAiAgent } from './find-one.ts';
+import { findAiAgent } from './get.ts';
 import { readAiAgentInput } from './read-input.ts';
 import { requireReferences } from './require-references.ts';
 import { type AiAgentState, changeAiAgent } from './rules/agent.ts';

@@ -1,6 +1,5 @@
 import { serveFunctions } from '@ticketing/sandbox/serve-functions.ts';
-import { featuresOf } from '../learning/features.ts';
-import { featuresToBytes } from '../learning/features-codec.ts';
+import { featuresOf, featuresToBytes } from '../learning/features.ts';
 import { emptyModel } from '../learning/model.ts';
 import { parseModel } from '../learning/model-codec.ts';
 import type { TicketText } from '../learning/ticket-text.ts';

@@ -1,15 +1,15 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { repeatCrashed } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
+import type { ModelSource } from '../learning/current-model.ts';
 import { spamThreshold } from '../learning/learn-tasks.ts';
-import type { ModelSource } from '../learning/model-source.ts';
 import { maxBodyChars, maxSubjectChars, type TicketText } from '../learning/ticket-text.ts';
 import type { Analysis } from './analyse-text.ts';
 import type { AnalysisFunctions } from './analysis.worker.ts';
+import { type FoundInText, soughtKeywords, withKeywords } from './keywords.ts';
 import { modelLoader } from './model-loader.ts';
 import type { Detection } from './provider.ts';
 import type { Detected } from './rules/detected.ts';
-import { type FoundInText, soughtKeywords, withKeywords } from './with-keywords.ts';
 
 const limits: SandboxLimits = {
   // An analysis takes 20 ms; the rest is for a machine that is busy.

@@ -3,7 +3,7 @@ import type { TicketSnapshot } from '@ticketing/contracts/ticketing/tickets/v1/s
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Context } from '../context.ts';
-import { recipientsOf } from '../execution/ticket-calls.ts';
+import { recipientsOf } from '../execution/tickets.ts';
 import type { TicketText } from '../learning/ticket-text.ts';
 import { withPreviews } from './preview-replies.ts';
 import { type AnalysisMode, partsOf } from './rules/analysis-mode.ts';

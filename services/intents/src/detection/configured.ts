@@ -1,8 +1,9 @@
+import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { AiProvider } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { Counter, type Registry } from 'prom-client';
-import { DetectionFailure } from './failure.ts';
 import { type OpenaiParts, type OpenaiSettings, openaiDetection } from './openai.ts';
-import type { Detection } from './provider.ts';
+import { type Detection, DetectionFailure } from './provider.ts';
 
 /** The provider that the settings select, and where its model is. */
 export interface DetectionSettings extends OpenaiSettings {
@@ -73,5 +74,15 @@ export function configuredDetection({ builtin, registry, log, ...parts }: Detect
       }
     },
     close: () => builtin.close(),
+  };
+}
+
+/** Picks the settings that this service reads. */
+export function readSettings({ settings, version }: Configuration): DetectionSettings {
+  return {
+    aiProvider: settings?.aiProvider === AiProvider.OPENAI ? 'openai' : 'builtin',
+    aiBaseUrl: settings?.aiBaseUrl ?? null,
+    aiModel: settings?.aiModel ?? null,
+    version,
   };
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
-import type { ModelBytes, ModelSource } from '../learning/model-source.ts';
+import type { ModelBytes, ModelSource } from '../learning/current-model.ts';
 
 const maxAttempts = 3;
 

@@ -1,7 +1,7 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
-import { DetectionFailure } from './failure.ts';
-import type { FoundInText } from './with-keywords.ts';
+import type { FoundInText } from './keywords.ts';
+import { DetectionFailure } from './provider.ts';
 
 /** A longer summary is cut. */
 export const maxSummaryChars = 2000;

@@ -3,17 +3,12 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { SecretReader } from '@ticketing/service-kit/settings/secret-reader.ts';
 import { readText } from '../learning/ticket-text.ts';
 import { askModel, type ModelEndpoint } from './ask-model.ts';
-import { detectionBudget } from './budget.ts';
-import { endpointGuards } from './endpoint-guard.ts';
-import { DetectionFailure } from './failure.ts';
-import { keywordsIn } from './keywords.ts';
+import { keywordsIn, soughtKeywords, withKeywords } from './keywords.ts';
 import { readAnswer } from './openai-answer.ts';
-import type { OpenaiLimits } from './openai-limits.ts';
+import { detectionBudget, endpointGuards, type OpenaiLimits, withRetries } from './openai-limits.ts';
 import { type Question, questionAbout } from './openai-question.ts';
-import type { DetectionRequest } from './provider.ts';
+import { DetectionFailure, type DetectionRequest } from './provider.ts';
 import type { Detected } from './rules/detected.ts';
-import { soughtKeywords, withKeywords } from './with-keywords.ts';
-import { withRetries } from './with-retries.ts';
 
 /** Where the model is, as the settings say. */
 export interface OpenaiSettings {

@@ -2,7 +2,7 @@ import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { AiAgentState } from '../agent/rules/agent.ts';
 import type { Context } from '../context.ts';
-import { replyRenderer } from '../execution/render-reply.ts';
+import { replyRenderer } from '../intent/reply.ts';
 import type { IntentProposal } from '../intent/rules/intent.ts';
 
 /** The time that an analysis takes for previews; a preview that is not rendered by then is left out. */

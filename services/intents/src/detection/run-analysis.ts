@@ -1,8 +1,8 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
-import { whileRenewing } from '@ticketing/store/lease.ts';
-import { isStoreOutage } from '@ticketing/store/transient-error.ts';
+import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
+import { whileRenewing } from '@ticketing/store/leases/lease.ts';
 import type { Context } from '../context.ts';
 import { delayAfter, isTransient, maxAttempts, reasonOf, unavailableDelayMs } from '../learning/attempts.ts';
 import { applyResult } from './apply-result.ts';

@@ -1,6 +1,6 @@
 import type { IntentOutcome } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { Context } from '../context.ts';
-import { prepareCall } from './call-backend.ts';
+import { prepareCall } from './backend.ts';
 import type { ExecutionPlan, Executor } from './plan.ts';
 import { runExecution } from './run.ts';
 

@@ -6,15 +6,14 @@ import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import type { AiAgentState } from '../agent/rules/agent.ts';
-import { allowsClosed } from '../agent/rules/executable-by.ts';
+import { type AiAgentState, allowsClosed } from '../agent/rules/agent.ts';
 import type { Context } from '../context.ts';
-import { defaultData } from '../intent/rules/default-data.ts';
+import { defaultData } from '../intent/rules/data.ts';
 import { type ExecutionState, firstStep } from '../intent/rules/execution.ts';
 import { type IntentState, recipientText } from '../intent/rules/intent.ts';
 import { requireExecutable } from './require-executable.ts';
 import { executionInput } from './rules/input.ts';
-import { readTicket, recipientsOf } from './ticket-calls.ts';
+import { readTicket, recipientsOf } from './tickets.ts';
 
 /** The request of an execution. */
 export type ExecutionRequest = Pick<

@@ -1,6 +1,6 @@
 import { type Caller, profileKinds, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { expect, test } from 'vitest';
-import { allowsClosed, executableByDefault } from '../agent/rules/executable-by.ts';
+import { allowsClosed, executableByDefault } from '../agent/rules/agent.ts';
 import { type ExecutorState, executorTypes } from '../agent/rules/executor.ts';
 import { requireExecutable } from './require-executable.ts';
 

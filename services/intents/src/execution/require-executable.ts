@@ -1,6 +1,6 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { type Caller, hasRight } from '@ticketing/service-kit/identity/caller.ts';
-import type { Executable } from '../agent/rules/executable-by.ts';
+import type { Executable } from '../agent/rules/agent.ts';
 
 /** The kinds of callers that may not call a backend system, unless an AI agent names them. */
 const outsiders: readonly string[] = ['vendor', 'vendorPartner', 'service'] satisfies Caller['kind'][];

@@ -4,16 +4,15 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
-import { whileRenewing } from '@ticketing/store/lease.ts';
-import { isStoreOutage } from '@ticketing/store/transient-error.ts';
+import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
+import { whileRenewing } from '@ticketing/store/leases/lease.ts';
 import type { Context } from '../context.ts';
 import { type ExecutionCaller, type ExecutionState, stepAfter } from '../intent/rules/execution.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
 import { type ActionResult, failedRequest } from './rules/backend-response.ts';
-import { informText } from './rules/inform-text.ts';
-import { outcomeOf, ownResult } from './rules/outcome.ts';
+import { informText, outcomeOf, ownResult } from './rules/outcome.ts';
 import { type ClaimedExecution, type ExecutionChange, renewMs } from './store.ts';
-import { recordExecution, refusalOf, writeMessage } from './ticket-calls.ts';
+import { recordExecution, refusalOf, writeMessage } from './tickets.ts';
 
 /** Calls the backend system. */
 export type CallBackend = () => Promise<ActionResult>;

@@ -1,13 +1,12 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { type IntentOutcome, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { Context } from '../context.ts';
+import { replyRenderer } from '../intent/reply.ts';
 import { type ExecutionStep, stepAfter } from '../intent/rules/execution.ts';
 import type { ExecutionPlan, Executor } from './plan.ts';
-import { replyRenderer } from './render-reply.ts';
 import type { ActionResult } from './rules/backend-response.ts';
-import { informText } from './rules/inform-text.ts';
-import { outcomeOf, ownResult } from './rules/outcome.ts';
-import { recordExecution, refusalOf, shownMessage } from './ticket-calls.ts';
+import { informText, outcomeOf, ownResult } from './rules/outcome.ts';
+import { recordExecution, refusalOf, shownMessage } from './tickets.ts';
 
 /**
  * Predicts the outcome of a plan: checks each step as far as that writes nothing.

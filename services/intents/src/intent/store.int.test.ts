@@ -4,14 +4,13 @@ import {
   IntentOutcomeSchema,
   TicketIntentStatus,
 } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { idSequence } from '@ticketing/store/id-sequence.ts';
+import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import type { Connection } from 'mongoose';
 import { beforeAll, expect, test } from 'vitest';
 import { executionStore } from '../execution/store.ts';
 import type { IntentProposal } from './rules/intent.ts';
-import { buildIntentIndexes, intentCollection } from './schema.ts';
-import { type IntentStore, intentStore } from './store.ts';
+import { buildIntentIndexes, type IntentStore, intentCollection, intentStore } from './store.ts';
 
 const { READY, EXECUTED, INVALIDATED } = TicketIntentStatus;
 

@@ -1,5 +1,4 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
-import type { ModelBytes, ModelSource } from './model-source.ts';
 import type { ModelStore } from './model-store.ts';
 
 /** The interval at which the store is asked for a newer model. */
@@ -44,4 +43,19 @@ export function openCurrentModel(
       readAt = Number.NEGATIVE_INFINITY;
     },
   };
+}
+
+/** The newest model that is stored. */
+export interface ModelSource {
+  /** Undefined if nothing was learned yet. While the store is unavailable it is the last one. */
+  current(): Promise<ModelBytes | undefined>;
+  /** Removes a model that cannot be read, so that another one is used and learned. Errors: store_unavailable. */
+  discard(version: number): Promise<void>;
+}
+
+/** A model as bytes. */
+export interface ModelBytes {
+  /** Newer models have higher ones; from 1 on. */
+  version: number;
+  bytes: Uint8Array;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { featuresOf, wordBit } from './features.ts';
+import { featuresFromBytes, featuresOf, featuresToBytes, wordBit } from './features.ts';
 import { maxBodyChars, maxSubjectChars } from './ticket-text.ts';
 
 const of = (body: string, subject: string | null = null) => featuresOf({ subject, body });
@@ -47,4 +47,14 @@ test('only the beginning of a text is read', () => {
 test('a text without words has no features', () => {
   for (const text of ['', ' ', '!?…', '😀😀', '\0\0']) expect(of(text).hashes).toHaveLength(0);
   expect(featuresOf({ subject: null, body: null }).hashes).toHaveLength(0);
+});
+
+test.each([
+  ['a text', 'Guten Tag, mein Abschlag ist viel zu hoch. Abschlag, Abschlag!'],
+  ['nothing', ''],
+])('features of %s are the same after they were bytes', (_, body) => {
+  const features = featuresOf({ subject: null, body });
+  // As the driver returns them: a part of a larger buffer, at any position.
+  const stored = Buffer.concat([Buffer.from('abc'), featuresToBytes(features), Buffer.from('d')]).subarray(3, -1);
+  expect(featuresFromBytes(stored)).toEqual(features);
 });

@@ -2,8 +2,7 @@ import { calibrate, probabilityOf } from './calibration.ts';
 import { fitLinear, type LinearWeights, scoreOf } from './fit-linear.ts';
 import type { LinearProblem } from './linear-loss.ts';
 import type { Measurement } from './model.ts';
-import { qualityOf } from './quality.ts';
-import { bestThreshold } from './threshold.ts';
+import { bestThreshold, qualityOf } from './quality.ts';
 import type { Vector } from './vocabulary.ts';
 
 /** A text that labels are learned from. */

@@ -6,7 +6,7 @@ import { type AnalysedStub, TicketChangeType } from '../../test/analysis-harness
 import { type LearningHarness, startLearningHarness } from '../../test/learning-harness.ts';
 import { exampleStore } from './example-store.ts';
 import { modelVersion } from './model-codec.ts';
-import type { LabelledFeatures } from './rules/decision.ts';
+import type { LabelledFeatures } from './rules/label.ts';
 
 let used: LearningHarness;
 const poll = { timeout: 30_000, interval: 20 };

@@ -1,4 +1,4 @@
-import { wordSequence } from '@ticketing/words/words.ts';
+import { wordSequence } from '@ticketing/text/words.ts';
 
 /** The text of a customer: the subject, and the body as plain text. */
 export interface TicketText {

@@ -2,7 +2,7 @@ import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.t
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { isDeep } from '@ticketing/testkit/search-effort.ts';
 import { mongo } from 'mongoose';
@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { AnalysedStub } from '../../test/analysis-harness.ts';
 import { type LearningHarness, startLearningHarness } from '../../test/learning-harness.ts';
 import { type SyntheticTicket, syntheticTickets, tagIds } from '../../test/synthetic-tickets.ts';
-import { featuresFromBytes } from './features-codec.ts';
+import { featuresFromBytes } from './features.ts';
 import { learnModel } from './learn-model.ts';
 import { parseModel, serialiseModel } from './model-codec.ts';
 import { openLearning } from './open.ts';

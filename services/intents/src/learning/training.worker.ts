@@ -1,9 +1,9 @@
 import { serveFunctions } from '@ticketing/sandbox/serve-functions.ts';
-import { featuresFromBytes } from './features-codec.ts';
+import { featuresFromBytes } from './features.ts';
 import { maxLabels, minExamples } from './learn-tasks.ts';
 import type { Model } from './model.ts';
 import { parseModel, serialiseModel } from './model-codec.ts';
-import type { LabelledFeatures } from './rules/decision.ts';
+import type { LabelledFeatures } from './rules/label.ts';
 import { train } from './train.ts';
 import type { Example } from './training-examples.ts';
 

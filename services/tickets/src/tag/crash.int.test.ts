@@ -4,7 +4,7 @@ import {
   DeleteTagRequestSchema,
   UpdateTagRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
@@ -13,8 +13,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
 import { createTag } from './create.ts';
-import { deleteTag } from './delete.ts';
-import { cleanUpDeletedTags } from './remove-deleted.ts';
+import { cleanUpDeletedTags, deleteTag } from './delete.ts';
 import { updateTag } from './update.ts';
 
 let tickets: TicketsHarness;

@@ -2,11 +2,11 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { AiExecutor } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
-import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
-import { slugOf } from '@ticketing/slug/slug.ts';
-import { type ExecutableByState, executableByDefault } from './executable-by.ts';
+import type { SecretBox } from '@ticketing/text/sealed-text.ts';
+import { slugOf } from '@ticketing/text/slug.ts';
 import { decideExecutor, type ExecutorState, noExecutor } from './executor.ts';
 import { schemaViolations } from './parameter-schema.ts';
+import { tagIdsIn, withoutTagsIn } from './ticket-fields.ts';
 
 /** A stored AI agent. */
 export interface AiAgentState {
@@ -48,6 +48,30 @@ export interface OptionState {
   icon: string | null;
   recommended: boolean;
   order: number;
+}
+
+/** The callers that may execute the intents of an AI agent. */
+export interface ExecutableByState {
+  /** Kinds of profiles; empty means the default of the executor's type. */
+  kinds: readonly string[];
+  /** The right that is needed; null for none. */
+  permission: string | null;
+}
+
+/** An AI agent that anybody may execute, as far as its executor allows. */
+export const executableByDefault: ExecutableByState = { kinds: [], permission: null };
+
+/** The part of an AI agent that decides about an execution. */
+export interface Executable {
+  enabled: boolean;
+  executor: Pick<ExecutorState, 'type'>;
+  executableBy: ExecutableByState;
+  allowClosed: boolean | null;
+}
+
+/** Whether an AI agent is executed for closed tickets: by default unless it calls a backend system. */
+export function allowsClosed({ executor, allowClosed }: Pick<Executable, 'executor' | 'allowClosed'>): boolean {
+  return allowClosed ?? executor.type !== 'http';
 }
 
 /** The fields of an AI agent that a request sets. */
@@ -131,4 +155,33 @@ function optionViolations(options: readonly OptionState[]): Violation[] {
     }
   }
   return violations;
+}
+
+/** The tags that an AI agent names. */
+export function namedTagIds({ detection, executor }: AiAgentState): number[] {
+  const inFields = executor.type === 'updateTicket' ? tagIdsIn(executor.fields) : [];
+  return [...new Set([...detection.tagIds, ...inFields])];
+}
+
+/** An AI agent that does not name some tags. */
+export function withoutTags(agent: AiAgentState, tagIds: readonly number[]): AiAgentState {
+  const { detection, executor } = agent;
+  return {
+    ...agent,
+    detection: { ...detection, tagIds: detection.tagIds.filter((id) => !tagIds.includes(id)) },
+    executor:
+      executor.type === 'updateTicket' ? { ...executor, fields: withoutTagsIn(executor.fields, tagIds) } : executor,
+  };
+}
+
+/** The response template that an AI agent names, or null. */
+export function namedTemplateId({ executor }: AiAgentState): number | null {
+  return executor.type === 'reply' ? executor.templateId : null;
+}
+
+/** An AI agent that does not name some response templates. */
+export function withoutTemplates(agent: AiAgentState, templateIds: readonly number[]): AiAgentState {
+  const templateId = namedTemplateId(agent);
+  if (templateId === null || !templateIds.includes(templateId)) return agent;
+  return { ...agent, executor: { type: 'reply', templateId: null } };
 }

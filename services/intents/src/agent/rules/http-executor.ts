@@ -1,9 +1,8 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { AiExecutor } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
-import { escapePointer } from '@ticketing/rest/scan-json.ts';
-import type { SealedText, SecretBox } from '@ticketing/secrets/sealed-text.ts';
-import { type Decided, missing } from './executor-decision.ts';
+import { escapePointer } from '@ticketing/rest/codec/scan-json.ts';
+import type { SealedText, SecretBox } from '@ticketing/text/sealed-text.ts';
 
 /** Calls a backend system. */
 export interface HttpExecutorState {
@@ -165,4 +164,18 @@ function mappingViolations(mapping: JsonObject): Violation[] {
     }
     return jsonPointer.test(pointer) ? [] : [{ pointer: at, code: 'invalid_format', detail: 'is not a JSON Pointer' }];
   });
+}
+
+/** A decision, which holds only if there are no violations. */
+export interface Decided<State> {
+  state: State;
+  violations: readonly Violation[];
+}
+
+/** A member of an executor beside its type. */
+export type ExecutorMember = Exclude<keyof AiExecutor, '$typeName' | '$unknown' | 'type'>;
+
+/** The violation for a missing member that the executor's type requires. */
+export function missing(member: ExecutorMember): Violation {
+  return { pointer: `#/executor/${member}`, code: 'required', detail: 'is required for this type' };
 }

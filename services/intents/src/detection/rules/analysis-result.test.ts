@@ -1,8 +1,7 @@
 import { Channel, SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { ConfidenceColor } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { expect, test } from 'vitest';
-import type { AiAgentState } from '../../agent/rules/agent.ts';
-import { executableByDefault } from '../../agent/rules/executable-by.ts';
+import { type AiAgentState, executableByDefault } from '../../agent/rules/agent.ts';
 import { noExecutor } from '../../agent/rules/executor.ts';
 import { decideResult } from './analysis-result.ts';
 import type { Detected } from './detected.ts';

@@ -1,7 +1,6 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, test } from 'vitest';
-import type { AiAgentState } from '../../agent/rules/agent.ts';
-import { executableByDefault } from '../../agent/rules/executable-by.ts';
+import { type AiAgentState, executableByDefault } from '../../agent/rules/agent.ts';
 import { noExecutor } from '../../agent/rules/executor.ts';
 import { proposalsFor } from './proposals.ts';
 

@@ -2,8 +2,7 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { ConfidenceColor } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { AiAgentState } from '../../agent/rules/agent.ts';
-import { dataViolations } from '../../intent/rules/data.ts';
-import { defaultData } from '../../intent/rules/default-data.ts';
+import { dataViolations, defaultData } from '../../intent/rules/data.ts';
 import { type InfoState, type IntentProposal, recipientText } from '../../intent/rules/intent.ts';
 import { keywordConfidence } from './detected.ts';
 

@@ -1,8 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { OptionState } from '../../agent/rules/agent.ts';
-import { dataViolations } from '../../intent/rules/data.ts';
-import { jsonValues } from '../../intent/rules/json-values.ts';
+import { dataViolations, jsonValues } from '../../intent/rules/data.ts';
 
 /** The option and the data of an execution. */
 export interface ExecutionInput {

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { type IntentOutcome, IntentOutcomeSchema } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { ExecutionState } from '../../intent/rules/execution.ts';
 import type { ActionResult } from './backend-response.ts';
 
@@ -29,4 +29,18 @@ export function outcomeOf(
 /** The result of an action that this system does itself. */
 export function ownResult(kind: 'success' | 'failure', responseCode: string, internalData = {}): ActionResult {
   return { kind, responseCode, messageLocalized: null, message: null, internalData };
+}
+
+/** Sentences for customers, by the language of their ticket. */
+const sentences: Readonly<Record<string, string>> = {
+  de: 'Ihr Anliegen wurde bearbeitet.',
+  en: 'Your request has been processed.',
+};
+
+/** The message to a customer about an outcome: the one of the backend system, or that the request was processed. */
+export function informText(
+  { message, messageLocalized }: Pick<IntentOutcome, 'message' | 'messageLocalized'>,
+  { languageCode }: Pick<ExecutionState, 'languageCode'>,
+): string {
+  return message ?? messageLocalized ?? sentences[languageCode ?? ''] ?? sentences.en ?? '';
 }

@@ -87,3 +87,29 @@ function withoutFormat(value: JsonValue): JsonValue {
   const entries = Object.entries(value).filter(([name, part]) => name !== 'format' || typeof part !== 'string');
   return Object.fromEntries(entries.map(([name, part]) => [name, withoutFormat(part)]));
 }
+
+/** How many values a JSON value holds, itself and those in each other included. */
+export function jsonValues(value: JsonValue): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let values = 1;
+  for (const part of Object.values(value)) values += jsonValues(part);
+  return values;
+}
+
+/**
+ * The data that an intent has from the beginning: the defaults of the properties of its JSON Schema; null without any.
+ *
+ * Source: docs/reference/api.md, Intents and AI agents.
+ */
+export function defaultData(schema: JsonObject | null): JsonObject | null {
+  const properties = schema?.properties;
+  if (!isObject(properties)) return null;
+  const defaults = Object.entries(properties).flatMap(([name, part]): [string, JsonValue][] =>
+    isObject(part) && part.default !== undefined ? [[name, part.default]] : [],
+  );
+  return defaults.length === 0 ? null : Object.fromEntries(defaults);
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

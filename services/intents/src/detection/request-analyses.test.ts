@@ -1,0 +1,35 @@
+import { create, fromJson } from '@bufbuild/protobuf';
+import { ValueSchema } from '@bufbuild/protobuf/wkt';
+import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { expect, test } from 'vitest';
+import { queueAnalyses } from './request-analyses.ts';
+
+const changed = (oldValue: string | null, newValue: string) =>
+  create(TicketChangedSchema, {
+    ticketId: 7,
+    type: TicketChangeType.TICKET_UPDATED,
+    changes: [
+      { field: 'status' },
+      { field: 'spamStatus', oldValue: fromJson(ValueSchema, oldValue), newValue: fromJson(ValueSchema, newValue) },
+    ],
+  });
+const created = create(TicketChangedSchema, { ticketId: 8, type: TicketChangeType.TICKET_CREATED });
+const whole = [
+  { ticketId: 7, mode: 'first' },
+  { ticketId: 7, mode: 'full' },
+];
+
+test.each([
+  ['a new ticket', created, [{ ticketId: 8, mode: 'created' }]],
+  ['spam of the classifier that is clean', changed('auto_spam', 'manual_clean'), whole],
+  ['a mail of a program that is clean', changed('auto_programmatic', 'manual_clean'), whole],
+  ['spam of a person that is clean', changed('manual_spam', 'manual_clean'), whole],
+  ['a clean ticket that stays clean', changed('auto_clean', 'manual_clean'), undefined],
+  ['a ticket that nobody has judged before', changed(null, 'manual_clean'), undefined],
+  ['spam that stays spam', changed('auto_spam', 'manual_spam'), undefined],
+])('what is queued for %s', async (_, change, expected) => {
+  const requested: unknown[] = [];
+  const analyses = { request: async (given: unknown) => void requested.push(given) };
+  await queueAnalyses({ analyses, analyser: undefined }, [change]);
+  expect(requested).toEqual(expected ? [expected] : []);
+});
