@@ -5,8 +5,7 @@ import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_
 import { openIdempotencyStore } from '@ticketing/store/idempotency/idempotency-store.ts';
 import { golden } from '@ticketing/testkit/golden.ts';
 import type { TestResponse } from '@ticketing/testkit/send-request.ts';
-import type { mongo } from 'mongoose';
-import mongoose from 'mongoose';
+import mongoose, { type mongo } from 'mongoose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from './harness.ts';
 

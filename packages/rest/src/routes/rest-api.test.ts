@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { create, type Message } from '@bufbuild/protobuf';
 import {
   CreateTagResponseSchema,
@@ -13,8 +14,7 @@ import {
   UpdateTicketResponseSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { InjectOptions } from 'fastify';
-import fastify from 'fastify';
+import fastify, { type InjectOptions } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { probeService } from '../../test/probe-contract.ts';
 import { bodiesOf, stubRestApi } from '../../test/stub-rest-api.ts';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { defaultServerLimits } from '../config/server-limits.ts';
 import { createHttpServer, listenOn } from './http-server.ts';
