@@ -47,7 +47,7 @@ export function findMarks(file: string, text: string): Mark[] {
 export function readMarks(root: string): Mark[] {
   const files = globSync('{packages,services,test,tools}/**/*{.test,-contract}.ts', {
     cwd: root,
-    exclude: (name) => name.includes('node_modules') || name.includes('dist'),
+    exclude: (name) => /(^|\/)(node_modules|dist)(\/|$)/.test(name),
   });
   return files.sort().flatMap((file) => findMarks(file, readFileSync(join(root, file), 'utf8')));
 }
