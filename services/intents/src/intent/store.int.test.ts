@@ -76,6 +76,7 @@ test('what was executed, is being executed or was made by a request stays, and i
   expect(await intents.ofTicket(2)).toEqual([...before, own]);
 });
 
+// guarantee: I23
 test('what has failed is proposed again, but gets no time at which the system would execute it once more', async () => {
   await propose(8, proposal());
   const [failed] = await intents.ofTicket(8);
@@ -134,6 +135,7 @@ test('a ticket shows at most 100 intents', async () => {
   );
 });
 
+// spec: 25.4
 test('nothing is left of the intents of a ticket that is erased', async () => {
   await propose(7, proposal());
   await intents.erase([7]);

@@ -44,6 +44,7 @@ test.each([
   ['a change of something else', { status: ['open', 'closed'] }, {}],
   ['the header rule', { spamStatus: [null, 'auto_programmatic'] }, { type: TicketChangeType.TICKET_CREATED }],
   ['the subject of a new ticket', { subject: null }, { type: TicketChangeType.TICKET_CREATED }],
+  // guarantee: I19
 ] as const)('nothing is decided by %s', (_, values, others) => {
   expect(decide(values, others as object)).toBeUndefined();
 });
