@@ -4,11 +4,11 @@ import type {
 } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
+import type { AgentContext } from './open.ts';
 
 /** Deletes an AI agent. Errors: ai_agent_not_found. Source: docs/reference/api.md, AI agents. */
 export async function deleteAiAgent(
-  { agents, deleted }: Context,
+  { agents, deleted }: AgentContext,
   _call: Call,
   { id }: DeleteAiAgentRequest,
 ): Promise<DeleteAiAgentResponse> {

@@ -1,13 +1,29 @@
+import type { Client } from '@connectrpc/connect';
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { TicketSnapshot } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import type { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import type { Context } from '../context.ts';
-import { recipientsOf } from '../execution/tickets.ts';
-import type { TicketText } from '../learning/ticket-text.ts';
+import type { AiAgentStore } from '../agent/store.ts';
+import { findRecipients, type PrepareReply } from '../intent/reply.ts';
+import { ticketText } from '../learning/ticket-text.ts';
 import { withPreviews } from './preview-replies.ts';
-import { type AnalysisMode, partsOf } from './rules/analysis-mode.ts';
+import type { CandidateTag, Detection } from './provider.ts';
+import { type AnalysisMode, partsToAnalyse } from './rules/analysis-mode.ts';
 import { type AnalysedTicket, type AnalysisResult, decideResult } from './rules/analysis-result.ts';
+
+/** The dependencies of `computeAnalysis`. */
+export interface ComputeContext {
+  agents: Pick<AiAgentStore, 'enabled'>;
+  detection: Pick<Detection, 'detect'>;
+  /** Reads the tags that can be detected in a ticket. */
+  detectableTags(call: OnBehalfOf): Promise<readonly CandidateTag[]>;
+  prepareReply: PrepareReply;
+  snapshots(call: OnBehalfOf): Pick<Client<typeof SnapshotService>, 'getTicketSnapshots'>;
+  log: Logger;
+  /** Unix seconds. */
+  now(): number;
+}
 
 /**
  * Analyses a ticket as it is now, and stores nothing. Undefined if there is nothing to analyse, because the ticket is
@@ -15,16 +31,17 @@ import { type AnalysedTicket, type AnalysisResult, decideResult } from './rules/
  *
  * Errors: store_unavailable; those of the provider, and of the tickets service as ConnectError.
  */
-export async function analyseTicket(
-  context: Context,
+export async function computeAnalysis(
+  context: ComputeContext,
   { trace, signal }: OnBehalfOf,
   ticketId: number,
   modes: readonly AnalysisMode[],
 ): Promise<AnalysisResult | undefined> {
   const { snapshots } = await context.snapshots({ trace, signal }).getTicketSnapshots({ ticketIds: [ticketId] });
-  const [snapshot] = snapshots;
-  const ticket = snapshot?.ticket;
-  const parts = ticket && partsOf(modes, { ...ticket, ...factsOf(snapshot) });
+  const [{ ticket, isSpam, process } = {}] = snapshots;
+  if (!ticket || isSpam === undefined || process === undefined) return undefined;
+  const { aiSupportLevel } = ticket;
+  const parts = partsToAnalyse(modes, { isSpam, process, aiSupportLevel });
   if (!parts) return undefined;
   const [agents, tags] = await Promise.all([
     parts.intents ? context.agents.enabled() : [],
@@ -32,7 +49,7 @@ export async function analyseTicket(
   ]);
   const request = {
     ticketId,
-    text: analysedText(ticket),
+    text: ticketText(ticket),
     channel: ticket.channel,
     tags,
     keywords: [...new Set(agents.flatMap(({ detection }) => detection.keywords))],
@@ -45,20 +62,11 @@ export async function analyseTicket(
     : result;
 }
 
-/** The text of a ticket that is analysed, and learned from. */
-export function analysedText({ subject, bodyClean, bodyPlain }: Ticket): TicketText {
-  return { subject: subject ?? null, body: bodyClean ?? bodyPlain ?? null };
-}
-
-function factsOf({ isSpam, process }: TicketSnapshot) {
-  return { isSpam, process };
-}
-
 function analysedTicket(ticket: Ticket): AnalysedTicket {
   const { version, channel, tagIds, customerId = null, contractId = null, spamStatus, status } = ticket;
   return {
     ...{ version, channel, tagIds, customerId, contractId },
-    recipients: recipientsOf(ticket),
+    recipients: findRecipients(ticket),
     spamStatus: spamStatus ?? null,
     isClosed: status === TicketStatus.CLOSED,
   };

@@ -8,28 +8,33 @@ import type { CandidateTag } from './provider.ts';
 const maxAgeMs = 5_000;
 const pageSize = 1000;
 
+/** The client that lists tags. */
+export interface TagLists {
+  tagLists(call: OnBehalfOf): Pick<Client<typeof TagService>, 'listTags'>;
+}
+
 /** Reads the enabled tags of tickets, at most every 5 seconds. Errors: those of the tickets service. */
 export function openDetectableTags(
-  client: (call: OnBehalfOf) => Pick<Client<typeof TagService>, 'listTags'>,
+  { tagLists }: TagLists,
   now: () => number,
 ): (call: OnBehalfOf) => Promise<readonly CandidateTag[]> {
   let last: { tags: readonly CandidateTag[]; readAt: number } | undefined;
   return async ({ trace, signal }) => {
     const readAt = now();
     if (last && readAt - last.readAt < maxAgeMs) return last.tags;
-    const tags = await readTags(client({ trace, signal }));
+    const tags = await readTags(tagLists({ trace, signal }));
     last = { tags, readAt };
     return tags;
   };
 }
 
-async function readTags(client: Pick<Client<typeof TagService>, 'listTags'>): Promise<CandidateTag[]> {
-  const found: CandidateTag[] = [];
+async function readTags(client: ReturnType<TagLists['tagLists']>): Promise<CandidateTag[]> {
+  const candidates: CandidateTag[] = [];
   for (let offset = 0; ; offset += pageSize) {
     const { tags } = await client.listTags({ limit: pageSize, offset });
     for (const { id, fullName: name, reference, detection } of tags) {
-      if (reference === TagReference.TICKET) found.push({ id, name, keywords: detection?.keywords ?? [] });
+      if (reference === TagReference.TICKET) candidates.push({ id, name, keywords: detection?.keywords ?? [] });
     }
-    if (tags.length < pageSize) return found;
+    if (tags.length < pageSize) return candidates;
   }
 }

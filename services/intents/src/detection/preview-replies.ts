@@ -1,8 +1,8 @@
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { AiAgentState } from '../agent/rules/agent.ts';
-import type { Context } from '../context.ts';
-import { replyRenderer } from '../intent/reply.ts';
+import type { PrepareReply } from '../intent/reply.ts';
 import type { IntentProposal } from '../intent/rules/intent.ts';
 
 /** The time that an analysis takes for previews; a preview that is not rendered by then is left out. */
@@ -15,7 +15,7 @@ const maxPreviewLength = 20_000;
  * cannot be rendered now has no preview; the analysis does not depend on it.
  */
 export async function withPreviews(
-  context: Pick<Context, 'tickets' | 'rendering' | 'log'>,
+  { prepareReply, log }: { prepareReply: PrepareReply; log: Logger },
   { trace, signal }: OnBehalfOf,
   ticket: Pick<Ticket, 'id' | 'channel'>,
   { proposals, agents }: { proposals: readonly IntentProposal[]; agents: readonly AiAgentState[] },
@@ -27,17 +27,17 @@ export async function withPreviews(
   );
   if (!proposals.some(({ aiAgentId }) => templates.has(aiAgentId))) return proposals;
   const note = (error: unknown) => {
-    context.log.info({ err: error, ticketId: ticket.id }, 'a reply is proposed without a preview');
+    log.info({ err: error, ticketId: ticket.id }, 'a reply is proposed without a preview');
   };
   const call = { trace, signal: AbortSignal.any([signal, AbortSignal.timeout(previewMs)]) };
-  const render = await replyRenderer(context, call, ticket).catch(note);
+  const render = await prepareReply(call, ticket).catch(note);
   if (!render) return proposals;
-  const shown: IntentProposal[] = [];
+  const previewed: IntentProposal[] = [];
   for (const proposal of proposals) {
     const templateId = templates.get(proposal.aiAgentId);
     const message = templateId === undefined ? null : await render(templateId, proposal.data ?? {}).catch(note);
     const isShown = typeof message === 'string' && message.length <= maxPreviewLength;
-    shown.push(isShown ? { ...proposal, messagePreview: message } : proposal);
+    previewed.push(isShown ? { ...proposal, messagePreview: message } : proposal);
   }
-  return shown;
+  return previewed;
 }

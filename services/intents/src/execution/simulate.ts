@@ -1,12 +1,12 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { type IntentOutcome, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import type { Context } from '../context.ts';
-import { replyRenderer } from '../intent/reply.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { type ExecutionStep, stepAfter } from '../intent/rules/execution.ts';
-import type { ExecutionPlan, Executor } from './plan.ts';
+import type { ExecutionContext } from './open.ts';
+import type { Actor, ExecutionPlan } from './plan.ts';
 import type { ActionResult } from './rules/backend-response.ts';
-import { informText, outcomeOf, ownResult } from './rules/outcome.ts';
-import { recordExecution, refusalOf, shownMessage } from './tickets.ts';
+import { informText, ownResult, toOutcome } from './rules/outcome.ts';
+import { readRefusal, shownMessage } from './tickets.ts';
 
 /**
  * Predicts the outcome of a plan: checks each step as far as that writes nothing.
@@ -15,14 +15,14 @@ import { recordExecution, refusalOf, shownMessage } from './tickets.ts';
  * intent.
  */
 export async function simulateExecution(
-  context: Context,
-  executor: Executor,
+  context: ExecutionContext,
+  actor: Actor,
   plan: ExecutionPlan,
 ): Promise<IntentOutcome> {
   const { execution, recipients, agent } = plan;
   const { informsCustomer, templateId } = execution;
-  const result = await simulateFirst(context, executor, plan);
-  const outcome = outcomeOf(result, execution, { aiAgentId: agent.id, now: context.now() });
+  const result = await simulateFirst(context, actor, plan);
+  const outcome = toOutcome(result, execution, { aiAgentId: agent.id, now: secondsNow(context.runtime) });
   if (!outcome.success) return outcome;
   const isReply = execution.step === 'reply';
   const isWritten = isReply || informsCustomer;
@@ -37,7 +37,7 @@ export async function simulateExecution(
   };
 }
 
-async function simulateFirst(context: Context, executor: Executor, plan: ExecutionPlan): Promise<ActionResult> {
+async function simulateFirst(context: ExecutionContext, actor: Actor, plan: ExecutionPlan): Promise<ActionResult> {
   const { execution } = plan;
   const steps = stepsOf(execution.step, execution.informsCustomer);
   const success = (details: JsonObject = {}) => ownResult('success', 'dry_run', { dryRun: true, steps, ...details });
@@ -47,13 +47,13 @@ async function simulateFirst(context: Context, executor: Executor, plan: Executi
       case 'call':
         return simulateCall(context, plan, { success, failure });
       case 'reply':
-        return await simulateReply(context, executor, plan, { success, failure });
+        return await simulateReply(context, actor, plan, { success, failure });
       default:
-        await validateChange(context, executor, plan);
+        await validateChange(context, actor, plan);
         return success();
     }
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = readRefusal(error);
     if (refusal === undefined) throw error;
     return failure(refusal);
   }
@@ -65,36 +65,40 @@ interface Results {
   failure(reason: string): ActionResult;
 }
 
-function simulateCall({ outbound }: Context, { agent }: ExecutionPlan, { success, failure }: Results): ActionResult {
+function simulateCall(
+  { backend }: ExecutionContext,
+  { agent }: ExecutionPlan,
+  { success, failure }: Results,
+): ActionResult {
   if (agent.executor.type !== 'http') throw new Error('only an HTTP executor calls a backend system');
   const { method, url } = agent.executor;
-  const problem = outbound.checkUrl(url);
+  const problem = backend.checkUrl(url);
   // Without its query, which can hold a secret.
   return problem ? failure(problem.code) : success({ method, url: url.replace(/[?#].*$/s, '') });
 }
 
 async function simulateReply(
-  context: Context,
-  { trace, signal, caller }: Executor,
+  context: ExecutionContext,
+  { trace, signal, caller }: Actor,
   { ticket, execution }: ExecutionPlan,
   { success, failure }: Results,
 ): Promise<ActionResult> {
   const { templateId, data } = execution;
   if (templateId === null) return failure('unknown_template');
   const call = { trace, signal, ...(caller ? { caller } : {}) };
-  const render = await replyRenderer(context, call, ticket);
+  const render = await context.prepareReply(call, ticket);
   return { ...success(), message: shownMessage(await render(templateId, data)) };
 }
 
 async function validateChange(
-  context: Context,
-  { trace, signal }: Executor,
+  context: ExecutionContext,
+  actor: Actor,
   { intent, execution }: ExecutionPlan,
 ): Promise<void> {
   const after = { ...intent, status: TicketIntentStatus.EXECUTED };
   const { txId: id, closesTicket } = execution;
   const record = { id, execution, changesTicket: true, closesTicket, validateOnly: true };
-  await recordExecution(context, { trace, signal }, after, record);
+  await context.tickets.recordExecution(actor, after, record);
 }
 
 function stepsOf(first: ExecutionStep, informsCustomer: boolean): ExecutionStep[] {

@@ -4,7 +4,6 @@ import {
   IntentOutcomeSchema,
   TicketIntentStatus,
 } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { idSequence } from '@ticketing/store/id-sequence.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import type { Connection } from 'mongoose';
 import { beforeAll, expect, test } from 'vitest';
@@ -20,7 +19,7 @@ let intents: IntentStore;
 beforeAll(async () => {
   connection = await testDatabase();
   await buildIntentIndexes(connection);
-  intents = intentStore(connection, idSequence(connection, 'intent'));
+  intents = intentStore(connection, { among: async () => new Set() });
 });
 
 function proposal(changes: Partial<IntentProposal> = {}): IntentProposal {

@@ -1,3 +1,4 @@
+import type { ErasedIds } from '@ticketing/store/erased-ids.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { SessionState } from './rules.ts';
@@ -12,10 +13,10 @@ export interface SessionEntry {
 export interface SessionStore {
   /**
    * Stores a session, unless the stored one has a later last activity. A session without a ticket may get one; it never
-   * changes to another. Returns the session as it is stored then: with another ticket, if nothing was written for that
-   * reason.
+   * changes to another. Returns the session as it is stored afterwards: with another ticket, if nothing was written for
+   * that reason; undefined if its ticket was deleted.
    */
-  record(session: SessionState): Promise<SessionState>;
+  record(session: SessionState): Promise<SessionState | undefined>;
   /** Returns a page of the sessions of a ticket, or of all, the latest activity first, and the total. */
   list(
     ticketId: number | undefined,
@@ -29,10 +30,20 @@ export interface SessionStore {
 }
 
 /** Opens the sessions on a connection. */
-export function sessionStore(connection: Connection): SessionStore {
+export function sessionStore(connection: Connection, deletedTickets: Pick<ErasedIds, 'among'>): SessionStore {
   const sessions = sessionModel(connection);
+  const erase = async (ticketIds: readonly number[]) => {
+    if (ticketIds.length === 0) return;
+    await storeCall(() => sessions.deleteMany({ ticketId: { $in: [...ticketIds] } }).exec());
+  };
   return {
-    record: (session) => storeCall(() => record(sessions, documentOf(session))),
+    async record(session) {
+      const recorded = await storeCall(() => record(sessions, toDocument(session)));
+      // The erasure of a ticket that was deleted meanwhile has not seen this session.
+      const deleted = await deletedTickets.among(session.ticketId === null ? [] : [session.ticketId]);
+      await erase([...deleted]);
+      return deleted.size > 0 ? undefined : recorded;
+    },
     list: (ticketId, offset, limit) =>
       storeCall(async () => {
         const filter = ticketId === undefined ? {} : { ticketId };
@@ -49,14 +60,11 @@ export function sessionStore(connection: Connection): SessionStore {
       }),
     findSome: (ids) =>
       storeCall(async () => {
-        const found = await sessions.find({ _id: { $in: [...ids] } }).lean<SessionDocument[]>();
-        const byId = new Map(found.map((one) => [one._id, stateOf(one)]));
+        const documents = await sessions.find({ _id: { $in: [...ids] } }).lean<SessionDocument[]>();
+        const byId = new Map(documents.map((one) => [one._id, fromDocument(one)]));
         return ids.flatMap((id) => byId.get(id) ?? []);
       }),
-    erase: async (ticketIds) => {
-      if (ticketIds.length === 0) return;
-      await storeCall(() => sessions.deleteMany({ ticketId: { $in: [...ticketIds] } }).exec());
-    },
+    erase,
   };
 }
 
@@ -66,16 +74,16 @@ async function record(sessions: Model<SessionDocument>, document: SessionDocumen
   const update = { $set: { ticketId, lastActivityAt, ...fields } };
   for (;;) {
     const { matchedCount } = await sessions.updateOne(filter, update);
-    if (matchedCount > 0) return stateOf(document);
+    if (matchedCount > 0) return fromDocument(document);
     const stored = await sessions.findById(_id).lean<SessionDocument>();
     // The stored session is newer or belongs to another ticket, or was stored just now.
     if (stored && (stored.lastActivityAt > lastActivityAt || !filter.ticketId.$in.includes(stored.ticketId))) {
-      return stateOf(stored);
+      return fromDocument(stored);
     }
     try {
       if (!stored) {
         await sessions.insertOne(document);
-        return stateOf(document);
+        return fromDocument(document);
       }
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
@@ -84,7 +92,7 @@ async function record(sessions: Model<SessionDocument>, document: SessionDocumen
 }
 
 /** The document of a session. */
-export interface SessionDocument extends Omit<SessionState, 'id'> {
+interface SessionDocument extends Omit<SessionState, 'id'> {
   _id: string;
   /** The approximate size in responses, in bytes. */
   bytes: number;
@@ -113,11 +121,11 @@ export function sessionModel(connection: Connection): Model<SessionDocument> {
 }
 
 /** Converts a session to its document. */
-export function documentOf({ id, ...state }: SessionState): SessionDocument {
+function toDocument({ id, ...state }: SessionState): SessionDocument {
   return { _id: id, ...state, bytes: Buffer.byteLength(JSON.stringify(state)) };
 }
 
-/** A stored session. */
-export function stateOf({ _id, bytes: _bytes, ...state }: SessionDocument): SessionState {
+/** Converts a document to the session. */
+function fromDocument({ _id, bytes: _bytes, ...state }: SessionDocument): SessionState {
   return { id: _id, ...state };
 }

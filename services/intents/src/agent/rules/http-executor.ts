@@ -64,7 +64,7 @@ export function decideHttpExecutor(
   box: SecretBox,
 ): Decided<HttpExecutorState> {
   const { url = '', secret, headers = {}, responseMapping = {} } = input;
-  const keepable = known && originOf(known.url) === originOf(url) ? known.headers : {};
+  const keepable = known && urlOrigin(known.url) === urlOrigin(url) ? known.headers : {};
   const sealed = sealHeaders(id, headers, keepable, box);
   const keptSecret = known?.secret ?? null;
   return {
@@ -98,21 +98,21 @@ export function sealAgain(id: number, state: HttpExecutorState, box: SecretBox):
 }
 
 /** All encrypted texts of an executor. */
-export function sealedTextsOf({ headers, secret }: HttpExecutorState): SealedText[] {
+export function sealedTexts({ headers, secret }: HttpExecutorState): SealedText[] {
   return [...Object.values(headers), ...(secret ? [secret] : [])];
 }
 
-function originOf(url: string): string | undefined {
+function urlOrigin(url: string): string | undefined {
   return URL.parse(url)?.origin;
 }
 
 function sealHeaders(
   id: number,
-  given: JsonObject,
+  input: JsonObject,
   keepable: HttpExecutorState['headers'],
   box: SecretBox,
 ): Decided<HttpExecutorState['headers']> {
-  const entries = Object.entries(given);
+  const entries = Object.entries(input);
   if (entries.length > maxHeaders) {
     const detail = `has ${entries.length} headers, at most ${maxHeaders} are accepted`;
     return { state: {}, violations: [{ pointer: '#/executor/headers', code: 'too_many_items', detail }] };

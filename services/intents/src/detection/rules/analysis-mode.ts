@@ -32,7 +32,7 @@ export interface Analysable {
  *
  * Source: docs/reference/api.md, Detection; docs/reference/api.md, Refresh flags; docs/reference/api.md, Spam.
  */
-export function partsOf(modes: readonly AnalysisMode[], ticket: Analysable): AnalysisParts | undefined {
+export function partsToAnalyse(modes: readonly AnalysisMode[], ticket: Analysable): AnalysisParts | undefined {
   if (ticket.isSpam) return undefined;
   const asked = new Set(modes);
   const isNew = ticket.aiSupportLevel === AiSupportLevel.UNPROCESSED;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { hasHarmlessNames, isPortableJson } from '@ticketing/rest/open-json.ts';
-import { jsonValues } from '../../intent/rules/data.ts';
+import { countValues } from '../../intent/rules/data.ts';
 
 /** The result of an attempt: the action was done, was not done, or neither is known. */
 export interface ActionResult {
@@ -86,7 +86,7 @@ function keptBody(body: Buffer, json: JsonValue | undefined): JsonObject {
  * intents.
  */
 function isKeepable(json: JsonValue): boolean {
-  return isPortableJson(json) && hasHarmlessNames(json) && jsonValues(json) <= maxKeptValues;
+  return isPortableJson(json) && hasHarmlessNames(json) && countValues(json) <= maxKeptValues;
 }
 
 function parse(body: Buffer): JsonValue | undefined {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { OptionState } from '../../agent/rules/agent.ts';
-import { dataViolations, jsonValues } from '../../intent/rules/data.ts';
+import { countValues, dataViolations } from '../../intent/rules/data.ts';
 
 /** The option and the data of an execution. */
 export interface ExecutionInput {
@@ -29,7 +29,7 @@ export function executionInput(
 ): ExecutionInput {
   const { [optionMember]: chosen, ...data } = { ...stored, ...given };
   const option = chosen ?? options.find(({ recommended }) => recommended)?.type ?? null;
-  const isTooLarge = jsonValues(data) > maxDataValues;
+  const isTooLarge = countValues(data) > maxDataValues;
   const violations = [
     ...(isTooLarge ? [tooLarge] : []),
     ...(isOption(option, options) ? [] : [unknownOption(options)]),
