@@ -10,7 +10,7 @@ const onlyFrom = (name, dependency, ...homes) => ({
       '\\.test\\.ts$',
       '^(services|packages)/[^/]+/test/',
       '^test/',
-      '^(scripts|tools)/',
+      '^tools/',
       '^bench/',
       '^packages/testkit/',
     ],
@@ -32,6 +32,52 @@ const contractsOfCalledServices = services.map(({ name, calls }) => ({
   },
 }));
 
+/** The folders of packages that have some; a folder imports only those before it. */
+const foldersOfPackages = {
+  rest: ['codec', 'limits', 'routes', 'documents'],
+  store: ['document', 'connection', 'quota', 'cache', 'paging', 'ids', 'leases', 'idempotency', 'audit', 'change-log'],
+  events: ['bus', 'outbox', 'inbox', 'dead-letters', 'consumer'],
+  'service-kit': [
+    ...['identity', 'call', 'admission', 'config', 'observability', 'tls', 'client', 'settings', 'deletions'],
+    ...['handlers', 'server', 'operations', 'lifecycle'],
+  ],
+};
+const foldersInOrder = Object.entries(foldersOfPackages).flatMap(([name, folders]) =>
+  folders.map((folder, index) => ({
+    name: `${name}-${folder}-imports-only-folders-before-it`,
+    severity: 'error',
+    from: { path: `^packages/${name}/src/${folder}/`, pathNot: '\\.test\\.ts$' },
+    to: {
+      path: `^packages/${name}/src/`,
+      pathNot: `^packages/${name}/src/(${folders.slice(0, index + 1).join('|')})/`,
+    },
+  })),
+);
+
+/** The features of services, each with those that it may import. The files beside them are wiring, which none imports. */
+const arrows = {
+  intents: {
+    agent: [],
+    intent: ['agent'],
+    session: [],
+    learning: [],
+    detection: ['agent', 'intent', 'learning'],
+    execution: ['agent', 'intent'],
+  },
+};
+const featuresFollowArrows = Object.entries(arrows).flatMap(([service, features]) =>
+  Object.entries(features).map(([feature, used]) => ({
+    name: `${service}-${feature}-follows-arrows`,
+    comment: `The feature ${feature} of ${service} imports no other features but: ${used.join(', ') || 'none'}.`,
+    severity: 'error',
+    from: { path: `^services/${service}/src/${feature}/`, pathNot: '\\.test\\.ts$' },
+    to: {
+      path: `^services/${service}/src/`,
+      pathNot: `^services/${service}/src/(${[feature, ...used].join('|')})/`,
+    },
+  })),
+);
+
 /** The pure files of a feature. */
 const rules = ['^services/.+/rules/', '^services/.+/rules[.]ts$'];
 /** The files that read and write the store of a service. */
@@ -49,16 +95,16 @@ module.exports = {
       to: { path: '^services/([^/]+)/', pathNot: '^services/$1/' },
     },
     {
-      name: 'services-are-composed-by-scripts-and-tests',
+      name: 'services-are-composed-by-tools-and-tests',
       severity: 'error',
       from: { path: '^packages/' },
       to: { path: '^services/' },
     },
     {
-      name: 'packages-do-not-import-scripts',
+      name: 'packages-do-not-import-tools',
       severity: 'error',
       from: { path: '^(packages|services)/' },
-      to: { path: '^(scripts|tools|test|bench)/' },
+      to: { path: '^(tools|test|bench)/' },
     },
     {
       name: 'testkit-is-for-development',
@@ -103,6 +149,8 @@ module.exports = {
       to: { path: '^packages/', pathNot: ['^packages/(rest|errors|runtime|contracts)/'] },
     },
     ...contractsOfCalledServices,
+    ...featuresFollowArrows,
+    ...foldersInOrder,
     // A service is named here because only its work needs the library: proxying, templates, spreadsheets.
     onlyFrom('mongoose', 'mongoose', ...stores, '^packages/(store|events|files)/'),
     onlyFrom('kafkajs', 'kafkajs', '^packages/events/'),

@@ -10,26 +10,24 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 const unit = [
   'packages/!(embedded-mongo)/src/**',
   'services/*/src/**',
-  'tools/**',
+  'tools/!(cli|rolling)/**',
   'bench/**',
-  'test/faults/**',
   'test/operations/**',
 ];
 /** Tests that start services, or programs. */
 const integration = [
   'packages/embedded-mongo/src/**',
   '{packages,services}/*/test/**',
-  'scripts/**',
+  'tools/{cli,rolling}/**',
   'test/e2e/**',
   'test/hostile/**',
-  'test/rolling/**',
   'test/deploy/**',
 ];
 
 /** Matches the imports of test files that have longer searches or more crashes in the deep suite. */
 const EFFORT = /testkit\/(?:search-effort|crash)\.ts/;
 const searches = () =>
-  globSync('{packages,services,scripts,test,tools}/**/*.test.ts', {
+  globSync('{packages,services,test,tools}/**/*.test.ts', {
     exclude: ['**/node_modules/**', suiteFiles],
   }).filter((file) => EFFORT.test(readFileSync(file, 'utf8')));
 

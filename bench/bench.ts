@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { services, variableOf } from '@ticketing/system/services.ts';
-import { print, runScript } from '../tools/dev/run-script.ts';
+import { declareCommand, print } from '../tools/cli/command.ts';
 import { measureAttachments } from './attachments.ts';
 import { type AttackResult, measureAttacks, printAttacks } from './attacks.ts';
 import { type BareProcess, startBare } from './bare-process.ts';
@@ -82,7 +82,7 @@ const options = {
   servers: { type: 'string' },
 } as const;
 
-await runScript({ usage, options }, ({ tickets, seconds, only, attack, profile, servers }) =>
+export const command = declareCommand({ usage, options }, ({ tickets, seconds, only, attack, profile, servers }) =>
   runBench({
     tickets: Number(tickets),
     seconds: Number(seconds),

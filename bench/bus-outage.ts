@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts';
 import { freePort } from '@ticketing/testkit/free-port.ts';
 import mongoose from 'mongoose';
-import { openServers } from '../test/faults/servers.ts';
+import { openServers } from '../tools/faults/servers.ts';
 import { type Changed, changeSteadily, changesPerSecond, quantile, watchRows } from './changes.ts';
 import { waitForRows } from './events.ts';
 import type { BenchSystem } from './system.ts';

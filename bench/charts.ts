@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runScript, UsageError } from '../tools/dev/run-script.ts';
+import { declareCommand, UsageError } from '../tools/cli/command.ts';
 import { type BenchRun, withoutOutdated } from './bench-run.ts';
 import { drawChart } from './draw-chart.ts';
 import {
@@ -28,7 +28,7 @@ const introduction = `# Performance
 Measured by \`npm run bench\`, drawn by \`npm run charts\`. Every ratio compares the system with a bare Fastify route on the same engine, in the same run; absolute numbers are those of the machine of that run, which all processes and the load share. A later run replaces what it measures again.
 `;
 
-await runScript({ usage, options: {} }, () => {
+export const command = declareCommand({ usage, options: {} }, () => {
   const file = (existsSync(resultsFolder) ? readdirSync(resultsFolder, { withFileTypes: true }) : [])
     .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
     .map(({ name }) => name)

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
-import { wordsOf } from '@ticketing/words/words.ts';
+import { wordsOf } from '@ticketing/text/words.ts';
 import mongoose from 'mongoose';
 import { bodyRules, bodyTexts } from '../services/tickets/src/message/text/rules/body-texts.ts';
 import { createdEvent } from '../services/tickets/src/ticket/rules/event.ts';

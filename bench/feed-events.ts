@@ -5,7 +5,7 @@ import {
   TicketChangedSchema,
   TicketChangeType,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import { messageEncoder } from '@ticketing/rest/encode.ts';
+import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
 import { mongo } from 'mongoose';
 import { bareDatabase } from './dataset.ts';
 

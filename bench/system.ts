@@ -53,15 +53,19 @@ export async function startSystem(
   folder: string,
   { profiles, environment: additions = {} }: SystemOptions = {},
 ): Promise<BenchSystem> {
-  const child = spawn(process.execPath, [join(root, 'scripts/start.ts'), '--split', '--port', '0', '--data', folder], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      ...process.env,
-      ...additions,
-      [variableOf('gateway', 'RATE_LIMITS')]: 'serviceWorker=100000000',
-      ...(profiles ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` } : {}),
+  const child = spawn(
+    process.execPath,
+    [join(root, 'tools/cli/main.ts'), 'start', '--split', '--port', '0', '--data', folder],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        ...process.env,
+        ...additions,
+        [variableOf('gateway', 'RATE_LIMITS')]: 'serviceWorker=100000000',
+        ...(profiles ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` } : {}),
+      },
     },
-  });
+  );
   const url = await readyUrl(child);
   const running = descendantsOf(child.pid ?? 0);
   const engine = processOf('embedded-mongo', running);

@@ -11,6 +11,7 @@ import { buildImages, imageServices } from '../../tools/images/build-images.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const folder = join(root, 'deploy', 'compose');
+const program = join(root, 'tools', 'cli', 'main.ts');
 const tag = 'test';
 /** The image that stands in for MongoDB on machines that reach no registry. */
 const standIn = 'localhost/mongo-compatible:1';
@@ -51,7 +52,7 @@ export async function startCompose(): Promise<ComposeSystem> {
   buildImages({ engine: 'podman', prefix: 'localhost/ticketing/', tag, names });
   const project = `ticketing-test-${randomBytes(4).toString('hex')}`;
   const dataDir = mkdtempSync(join(tmpdir(), 'compose-'));
-  run('node', [join(root, 'scripts', 'compose-init.ts'), '--dir', dataDir]);
+  run('node', [program, 'compose:init', '--dir', dataDir]);
   const [http, rpc, mails, receiver] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const hasStandIn = spawnSync('podman', ['image', 'exists', standIn]).status === 0;
   const environment = {
@@ -132,13 +133,13 @@ function run(program: string, args: readonly string[], env = process.env): Spawn
   return result;
 }
 
-/** Runs a script of this repository while the test goes on. Returns its exit code and what it printed. */
-export async function runScript(
+/** Runs a command of this repository while the test goes on. Returns its exit code and what it printed. */
+export async function runCommand(
   name: string,
   args: readonly string[],
   env = process.env,
 ): Promise<{ code: number; printed: string }> {
-  const child = spawn('node', [join(root, 'scripts', name), ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('node', [program, name, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {

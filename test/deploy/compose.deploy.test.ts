@@ -5,7 +5,7 @@ import { services } from '@ticketing/system/services.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type ComposeSystem, missingForCompose, runScript, startCompose } from './compose-system.ts';
+import { type ComposeSystem, missingForCompose, runCommand, startCompose } from './compose-system.ts';
 
 const deleteTicket = 'ticketing.tickets.v1.TicketService.DeleteTicket';
 const deleteTag = 'ticketing.tickets.v1.TagService.DeleteTag';
@@ -37,7 +37,7 @@ describe.skipIf(missing !== undefined)('the system in containers', () => {
   test('plays the demonstration: tickets, search, mails in and out, templates', async () => {
     const { gateway, rpc, mails } = system.urls;
     const urls = ['--url', gateway, '--rpc-url', rpc, '--mails-url', mails];
-    const { code, printed } = await runScript('demo.ts', [...urls, '--data', system.dataDir]);
+    const { code, printed } = await runCommand('demo', [...urls, '--data', system.dataDir]);
     expect({ code, printed }).toMatchObject({ code: 0, printed: expect.stringContaining('Guten Tag Kim Lee,') });
     expect(printed).not.toMatch(/→ 5\d\d/);
   });
@@ -77,7 +77,7 @@ describe.skipIf(missing !== undefined)('the system in containers', () => {
     const [deleted, restored] = [await created('deleted'), await created('restored')];
     await request('DELETE', `/ticket/${deleted.ticket}`);
     await request('DELETE', `/tag/${deleted.tag}`);
-    const { code, printed } = await runScript('backup.ts', ['ledger', '--file', ledger, '--exec', system.programOf]);
+    const { code, printed } = await runCommand('backup', ['ledger', '--file', ledger, '--exec', system.programOf]);
     expect({ code, printed }).toMatchObject({ code: 0 });
     const { deleted: known } = readLedger(ledger)('tickets');
     expect([...(known.get(deleteTicket) ?? [])]).toContain(`${deleted.ticket}`);
@@ -91,7 +91,7 @@ describe.skipIf(missing !== undefined)('the system in containers', () => {
     });
     appendFileSync(ledger, `${line}\n`);
     const apply = ['--in-place', '--ledger', ledger, '--exec', system.newProgramOf];
-    const applied = await runScript('restore.ts', apply, system.environment);
+    const applied = await runCommand('restore', apply, system.environment);
     expect(applied).toMatchObject({
       code: 0,
       printed: expect.stringContaining('tickets: 2 deletions were made again'),

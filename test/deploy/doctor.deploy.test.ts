@@ -15,9 +15,9 @@ afterAll(() => system?.stop());
 /** Runs the program on all processes of the system, or on these addresses. Returns its exit code, and what it found. */
 async function doctor(urls?: string[]): Promise<{ code: number; text: string; found: string[] }> {
   const internal = services.map(({ name }) => `http://127.0.0.1:${system.portsOf(name).internal}`);
-  const program = join(import.meta.dirname, '..', '..', 'scripts', 'doctor.ts');
+  const program = join(import.meta.dirname, '..', '..', 'tools', 'cli', 'main.ts');
   return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...(urls ?? ['--all', ...internal])], (error, stdout, stderr) => {
+    execFile(process.execPath, [program, 'doctor', ...(urls ?? ['--all', ...internal])], (error, stdout, stderr) => {
       const text = stdout + stderr;
       resolve({ code: error ? Number(error.code) : 0, text, found: text.match(/(?<=^\d+\. ).+$/gm) ?? [] });
     });

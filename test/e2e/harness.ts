@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { restRuleOf } from '@ticketing/rest/options.ts';
+import { restRuleOf } from '@ticketing/rest/codec/options.ts';
+import type { ServerLimits } from '@ticketing/service-kit/config/server-limits.ts';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import type { ServerLimits } from '@ticketing/service-kit/server/server-limits.ts';
 import { serviceNamed, services, variableOf } from '@ticketing/system/services.ts';
 import { type CheckedFetch, checkedFetch } from '@ticketing/testkit/checked-fetch.ts';
 import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';

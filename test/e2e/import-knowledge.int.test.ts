@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { editor, type KnowledgeHarness, startHarness } from '../../services/knowledge/test/harness.ts';
-import { runKnowledgeImport } from '../../tools/import-knowledge/run-knowledge-import.ts';
+import { command } from '../../tools/cli/import-knowledge.ts';
 
 let knowledge: KnowledgeHarness;
 let root: string;
@@ -31,7 +31,7 @@ async function run(...flags: string[]): Promise<number> {
   printed = [];
   const token = await knowledge.identity.internalToken('knowledge', testCaller(editor));
   const print = (text: string) => printed.push(text);
-  return runKnowledgeImport([folder, '--url', knowledge.url, ...flags], {
+  return command([folder, '--url', knowledge.url, ...flags], {
     env: { IMPORT_TOKEN: token },
     print,
     printError: print,

@@ -18,7 +18,7 @@ afterAll(() => {
 
 /** Starts the whole system as a user does, and waits for its last line. */
 async function start(port: number): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['scripts/start.ts', '--port', String(port), '--data', data], {
+  const child = spawn(process.execPath, ['tools/cli/main.ts', 'start', '--port', String(port), '--data', data], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, MONGODB_URI: '' },
   });

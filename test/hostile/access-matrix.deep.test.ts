@@ -1,6 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Code } from '@connectrpc/connect';
-import { accessOf, isEventStream, restRuleOf, serviceCallers } from '@ticketing/rest/options.ts';
+import { accessOf, isEventStream, restRuleOf, serviceCallers } from '@ticketing/rest/codec/options.ts';
 import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { services, variableOf } from '@ticketing/system/services.ts';
 import { badTokens } from '@ticketing/testkit/bad-tokens.ts';

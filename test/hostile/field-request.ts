@@ -10,9 +10,9 @@ import {
 } from '@bufbuild/protobuf';
 import { ConnectError, type Transport } from '@connectrpc/connect';
 import { ProblemSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
-import { jsonFormOf, restRuleOf, rulesOf, spellingsOf } from '@ticketing/rest/options.ts';
-import { type Binding, bindingOf } from '@ticketing/rest/request-reader.ts';
-import { withoutShownOnce } from '@ticketing/rest/shown-once.ts';
+import { jsonFormOf, restRuleOf, rulesOf, spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { withoutShownOnce } from '@ticketing/rest/codec/shown-once.ts';
+import { type Binding, bindingOf } from '@ticketing/rest/routes/request-reader.ts';
 
 /** A request as an object with the names of the fields in JSON. */
 export type FieldRequest = JsonObject;

@@ -9,7 +9,7 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { restRuleOf, rulesOf, serviceCallers, takesIdempotencyKey } from '@ticketing/rest/options.ts';
+import { restRuleOf, rulesOf, serviceCallers, takesIdempotencyKey } from '@ticketing/rest/codec/options.ts';
 import { createGrpcTransport } from '@ticketing/service-kit/client/grpc-transport.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { services } from '@ticketing/system/services.ts';

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@bufbuild/protobuf';
-import type { OpenApiDocument, OpenApiOperation } from '@ticketing/rest/openapi.ts';
-import type { Schema } from '@ticketing/rest/openapi-schema.ts';
+import type { OpenApiDocument, OpenApiOperation } from '@ticketing/rest/documents/openapi.ts';
+import type { Schema } from '@ticketing/rest/documents/openapi-schema.ts';
 import fc, { type Arbitrary } from 'fast-check';
 
 /** A request that a test makes up for an operation. */

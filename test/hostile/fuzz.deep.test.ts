@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { OpenApiDocument } from '@ticketing/rest/openapi.ts';
+import type { OpenApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { documentCheck } from '@ticketing/testkit/checked-fetch.ts';
 import type { ResponseCheck } from '@ticketing/testkit/response-check.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';

@@ -1,5 +1,5 @@
 import { Code } from '@connectrpc/connect';
-import { accessOf } from '@ticketing/rest/options.ts';
+import { accessOf } from '@ticketing/rest/codec/options.ts';
 import { services } from '@ticketing/system/services.ts';
 import { heldRequest } from '@ticketing/testkit/held-request.ts';
 import { binaryProtocolsOf, hostileClient, type RpcProtocol } from '@ticketing/testkit/hostile-rpc.ts';

@@ -1,4 +1,4 @@
-import { isEventStream, restRuleOf } from '@ticketing/rest/options.ts';
+import { isEventStream, restRuleOf } from '@ticketing/rest/codec/options.ts';
 import { type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
 import { heldRequest } from '@ticketing/testkit/held-request.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';

@@ -1,7 +1,7 @@
 import { type DescMethod, ScalarType } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { Code } from '@connectrpc/connect';
-import { accessOf, isEventStream, maxBodyBytesOf } from '@ticketing/rest/options.ts';
+import { accessOf, isEventStream, maxBodyBytesOf } from '@ticketing/rest/codec/options.ts';
 import { type ServiceEntry, services } from '@ticketing/system/services.ts';
 import {
   binaryProtocolsOf,

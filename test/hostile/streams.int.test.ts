@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Code } from '@connectrpc/connect';
-import { accessOf } from '@ticketing/rest/options.ts';
+import { accessOf } from '@ticketing/rest/codec/options.ts';
 import { services } from '@ticketing/system/services.ts';
 import { gRpc, hostileClient } from '@ticketing/testkit/hostile-rpc.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 import type { DescMethod } from '@bufbuild/protobuf';
-import { accessOf } from '@ticketing/rest/options.ts';
+import { accessOf } from '@ticketing/rest/codec/options.ts';
 import { type ServiceEntry, services } from '@ticketing/system/services.ts';
 import { type DribbledRequest, dribbleHttp1, dribbleHttp2 } from '@ticketing/testkit/dribble.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';

@@ -63,16 +63,16 @@ async function adminOf({ url }: StartedSystem) {
   };
 }
 
-/** Runs a script of the repository, with the embedded store. Returns its exit code and what it has printed. */
-function runScript(name: string, ...args: string[]): { code: number | null; output: string } {
+/** Runs a command of the repository, with the embedded store. Returns its exit code and what it has printed. */
+function runCommand(name: string, ...args: string[]): { code: number | null; output: string } {
   const env = { ...process.env, MONGODB_URI: '', KAFKA_BROKERS: '' };
-  const path = join(import.meta.dirname, '..', '..', 'scripts', `${name}.ts`);
-  const { status, stdout, stderr } = spawnSync(process.execPath, [path, ...args], { env, encoding: 'utf8' });
+  const path = join(import.meta.dirname, '..', '..', 'tools', 'cli', 'main.ts');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path, name, ...args], { env, encoding: 'utf8' });
   return { code: status, output: stdout + stderr };
 }
 
 function script(name: string, ...args: string[]): string {
-  const { code, output } = runScript(name, ...args);
+  const { code, output } = runCommand(name, ...args);
   expect([name, args[0], code, output]).toEqual([name, args[0], 0, output]);
   return output;
 }
@@ -151,19 +151,19 @@ test('a restored backup has everything, brings back nothing that was deleted, an
 test('what one system has deleted is not deleted in another one', { timeout: 100_000 }, async () => {
   const data = join(folder, 'another system');
   const another = await startedSystem(data);
-  const extended = runScript('backup', 'ledger', '--file', ledger, '--data', data);
+  const extended = runCommand('backup', 'ledger', '--file', ledger, '--data', data);
   await another.stop();
   expect([extended.code, extended.output]).toEqual([1, expect.stringContaining('is the ledger of another system')]);
-  const applied = runScript('restore', '--in-place', '--ledger', ledger, '--data', data);
+  const applied = runCommand('restore', '--in-place', '--ledger', ledger, '--data', data);
   expect([applied.code, applied.output]).toEqual([1, expect.stringContaining('The ledger is that of another system')]);
 });
 
 test('a restore refuses a store with data, and a backup that is not whole', async () => {
-  const full = runScript('restore', '--from', backup, '--ledger', ledger, '--data', otherDataDir);
+  const full = runCommand('restore', '--from', backup, '--ledger', ledger, '--data', otherDataDir);
   expect([full.code, full.output]).toEqual([1, expect.stringContaining('is not empty')]);
   writeFileSync(join(backup, 'tickets', 'tickets.bson.gz'), 'not what was written');
-  const damaged = runScript('restore', '--from', backup, '--without-ledger', '--data', join(folder, 'third'));
+  const damaged = runCommand('restore', '--from', backup, '--without-ledger', '--data', join(folder, 'third'));
   expect(damaged.code).toBe(1);
-  const none = runScript('restore', '--from', folder, '--without-ledger', '--data', join(folder, 'third'));
+  const none = runCommand('restore', '--from', folder, '--without-ledger', '--data', join(folder, 'third'));
   expect([none.code, none.output]).toEqual([1, expect.stringContaining('is no complete backup')]);
 });

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { command as doctor } from '../../tools/cli/doctor.ts';
 import { type StartedSystem, startedSystem } from '../../tools/dev/started-system.ts';
-import { runDoctor } from '../../tools/doctor/run-doctor.ts';
 
 const mib = 1024 * 1024;
 let disk: string;
@@ -90,7 +90,8 @@ test('a disk that is full for a minute under load: no 500, nothing acknowledged 
   await expect.poll(() => outcomes.at(-1)?.outcome, { timeout: 20_000 }).toBe('503 storage_full');
   const [kept = 0, deleted = 0] = acknowledged;
   const findings: string[] = [];
-  expect(await runDoctor(['--data', join(disk, 'data')], (line) => findings.push(line))).toBe(1);
+  const print = (line: string) => findings.push(line);
+  expect(await doctor(['--data', join(disk, 'data')], { env: {}, print, printError: print })).toBe(1);
   expect(findings.join('\n')).toMatch(/the disk of the database of [a-z, ]+ is full/);
   expect((await get(system, `/ticket/${kept}`)).status).toBe(200);
   const headers = { authorization: `Bearer ${system.token}` };

@@ -10,7 +10,7 @@ import { parseMail } from '../../services/tickets/src/inbound-mail/parse.ts';
 import { bodyTexts } from '../../services/tickets/src/message/text/rules/body-texts.ts';
 import { defaultSettings } from '../../services/tickets/src/settings.ts';
 import { isProgrammatic } from '../../services/tickets/src/ticket/rules/programmatic.ts';
-import { StopError } from '../import/stop-error.ts';
+import { UsageError } from '../cli/command.ts';
 import { formatTable } from './format-table.ts';
 import { calibrationError } from './measures.ts';
 import { isMeasured } from './split.ts';
@@ -30,7 +30,7 @@ interface Mail {
   isProgrammatic: boolean;
 }
 
-/** Measures spam on the SpamAssassin corpus, with texts as tickets have them. Returns a text. Errors: StopError. */
+/** Measures spam on the SpamAssassin corpus, with texts as tickets have them. Returns a text. Errors: UsageError. */
 export async function evaluateSpam(folder: string, splits: number): Promise<string> {
   const mails: Mail[] = [];
   for (const [group, isSpam] of groups) mails.push(...(await readGroup(join(folder, group), isSpam)));
@@ -81,7 +81,7 @@ function runSpamTrial(mails: readonly Mail[], split: number) {
 
 async function readGroup(folder: string, isSpam: boolean): Promise<Mail[]> {
   const names = await readdir(folder).catch(() => {
-    throw new StopError(`Cannot read ${folder} (--help explains the flag --spam).`);
+    throw new UsageError(`Cannot read ${folder} (--help explains the flag --spam).`);
   });
   const mails: Mail[] = [];
   for (const name of names.filter((one) => one.endsWith('.txt')).sort()) {

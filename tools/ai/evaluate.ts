@@ -1,18 +1,26 @@
 import { sentimentOf } from '../../services/intents/src/detection/sentiment.ts';
 import { summaryOf } from '../../services/intents/src/detection/summary.ts';
 import { readText } from '../../services/intents/src/learning/ticket-text.ts';
-import type { EvaluateOptions } from './ai-options.ts';
 import { runTrial } from './evaluate-labels.ts';
 import { evaluateLanguage } from './evaluate-language.ts';
 import { evaluateSpam } from './evaluate-spam.ts';
 import { describeTags, describeTimes, describeTopics, figuresOf, type LabelFigures } from './label-figures.ts';
-import { type LabelledTicket, readLabelledTickets } from './labelled-tickets.ts';
+import { type LabelledFile, type LabelledTicket, readLabelledTickets } from './labelled-tickets.ts';
 import { mean } from './measures.ts';
 import { sentimentExamples } from './sentiment-examples.ts';
 
-/** Measures the builtin analysis, and prints tables. Errors: StopError. */
+/** The options of `npm run ai -- evaluate`. */
+interface EvaluateOptions extends LabelledFile {
+  /** A folder with the spam corpus. */
+  spamFolder: string | undefined;
+  /** How many ways of splitting the rows are measured. */
+  splits: number;
+  tags: number;
+}
+
+/** Measures the builtin analysis, and prints tables. Errors: UsageError. */
 export async function evaluate(options: EvaluateOptions, print: (text: string) => void): Promise<void> {
-  const tickets = await readLabelledTickets(options.file, options);
+  const tickets = await readLabelledTickets(options);
   print(`${await evaluateLanguage(tickets)}\n`);
   const figures: LabelFigures[] = [];
   for (let split = 0; split < options.splits; split += 1) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { syntheticTickets } from '../../services/intents/test/synthetic-tickets.ts';
-import { runAi } from './run-ai.ts';
+import { command } from '../cli/ai.ts';
 
 async function run(...args: string[]) {
   const printed: string[] = [];
@@ -13,7 +13,7 @@ async function run(...args: string[]) {
     print: (text: string) => printed.push(text),
     printError: (text: string) => errors.push(text),
   };
-  return { code: await runAi(args, streams), text: printed.join('\n'), errors: errors.join('\n') };
+  return { code: await command(args, streams), text: printed.join('\n'), errors: errors.join('\n') };
 }
 
 function temporaryFile(name: string, content: string): string {
@@ -79,10 +79,4 @@ test('says what is wrong with the command line or the file', async () => {
   expect((await run('evaluate', broken)).errors).toContain('Line 2: the row has 4 columns, the header has 5');
   const complete = temporaryFile('tickets.csv', `${header}\na,b,c,en,\n`);
   expect((await run('evaluate', complete, '--spam', '/nowhere')).errors).toContain('/nowhere/easy-ham-1');
-});
-
-test('explains itself', async () => {
-  const { code, text } = await run('--help');
-  expect(code).toBe(0);
-  for (const flag of ['--topic', '--tags', '--splits', '--delimiter', '--spam', '--help']) expect(text).toContain(flag);
 });

@@ -1,20 +1,19 @@
 import { featuresOf, featuresToBytes } from '../../services/intents/src/learning/features.ts';
 import { maxLabels, minExamples } from '../../services/intents/src/learning/learn-tasks.ts';
-import type { Column } from '../../services/intents/src/learning/model.ts';
 import { serialiseModel } from '../../services/intents/src/learning/model-codec.ts';
+import type { Column } from '../../services/intents/src/learning/model.ts';
 import { f1Of } from '../../services/intents/src/learning/quality.ts';
 import { train } from '../../services/intents/src/learning/train.ts';
-import type { TrainOptions } from './ai-options.ts';
 import { type Cell, formatTable } from './format-table.ts';
-import { readLabelledTickets } from './labelled-tickets.ts';
+import { type LabelledFile, readLabelledTickets } from './labelled-tickets.ts';
 import { byFrequency, mean } from './measures.ts';
 
 /**
  * Learns a model from all tickets of a file, as an installation does whose people have tagged them, and prints what would be
- * stored. Errors: StopError.
+ * stored. Errors: UsageError.
  */
-export async function describeTraining(options: TrainOptions, print: (text: string) => void): Promise<void> {
-  const tickets = await readLabelledTickets(options.file, options);
+export async function describeTraining(file: LabelledFile, print: (text: string) => void): Promise<void> {
+  const tickets = await readLabelledTickets(file);
   const tags = byFrequency(tickets.flatMap((ticket) => ticket.tags));
   const names = tags.map(([tag]) => tag);
   const numbers = new Map(names.map((tag, number) => [tag, number]));

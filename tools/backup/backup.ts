@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { type CopiedCollection, copyDatabase, describeDatabase } from '@ticketing/store/database-copy.ts';
-import { backupSighting, openLastSeen } from '@ticketing/store/last-seen.ts';
-import { UsageError } from '../dev/run-script.ts';
+import { type CopiedCollection, copyDatabase, describeDatabase } from '@ticketing/store/connection/database-copy.ts';
+import { backupSighting, openLastSeen } from '@ticketing/store/leases/last-seen.ts';
+import { UsageError } from '../cli/command.ts';
 import { systemDatabases, withDatabase } from './stores.ts';
 
 /** The contents of a backup, as its file `manifest.json` lists them. */

@@ -1,9 +1,9 @@
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { extendLedgerFile, type LedgerLine, missingSince } from '@ticketing/service-kit/deletions/ledger-file.ts';
 import { services } from '@ticketing/system/services.ts';
+import { UsageError } from '../cli/command.ts';
 import { operateAll } from '../dev/load-services.ts';
-import { UsageError } from '../dev/run-script.ts';
 import { runProgram } from './run-program.ts';
 
 /** Appends to a ledger what was deleted in a system that was started by `npm start`, since its last lines. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { UsageError } from '../dev/run-script.ts';
+import { UsageError } from '../cli/command.ts';
 
 /** The exit code of a program, its standard output, and both of its outputs. */
 export interface ProgramResult {

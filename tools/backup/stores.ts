@@ -1,5 +1,5 @@
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { openDatabase } from '@ticketing/store/database.ts';
+import { openDatabase } from '@ticketing/store/connection/database.ts';
 import { services } from '@ticketing/system/services.ts';
 import { sharedConfig } from '@ticketing/testkit/shared-config.ts';
 import type { Connection } from 'mongoose';

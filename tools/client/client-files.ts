@@ -1,6 +1,6 @@
-import type { OpenApiDocument } from '@ticketing/rest/openapi.ts';
-import { mergeOpenApi, openApiDocument } from '@ticketing/rest/openapi.ts';
-import { accessOf } from '@ticketing/rest/options.ts';
+import { accessOf } from '@ticketing/rest/codec/options.ts';
+import type { OpenApiDocument } from '@ticketing/rest/documents/openapi.ts';
+import { mergeOpenApi, openApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { services } from '@ticketing/system/services.ts';
 import openapiTypes, { astToString } from 'openapi-typescript';
 import { sessionDocument } from '../../services/gateway/src/page/session-openapi.ts';

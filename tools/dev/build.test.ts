@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { openJsonThread } from '@ticketing/rest/json-thread.ts';
+import { openJsonThread } from '@ticketing/rest/limits/json-thread.ts';
 import { openSandbox } from '@ticketing/sandbox/sandbox.ts';
 import { services, variableOf } from '@ticketing/system/services.ts';
 import { Ajv } from 'ajv';

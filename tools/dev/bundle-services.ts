@@ -46,7 +46,7 @@ const healthModule = 'health-program';
 
 /** Makes the program that asks a process of the service whether it is ready, without loading the service. */
 function healthProgram({ name, ports }: ServiceEntry): Plugin {
-  const probe = join(root, 'packages', 'service-kit', 'src', 'lifecycle', 'probe-health.ts');
+  const probe = join(root, 'packages', 'service-kit', 'src', 'observability', 'probe-health.ts');
   const call = `probeHealth('${variableOf(name, '')}', ${ports.http + 2000}, process.env)`;
   return {
     name: healthModule,

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { UsageError } from './run-script.ts';
+import { UsageError } from '../cli/command.ts';
 
 /** The file in which a running development system keeps the variables of its services. */
 export function environmentFile(dataDir: string): string {

@@ -1,10 +1,10 @@
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import type { Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import type { OperationRequest } from '@ticketing/service-kit/lifecycle/operation-request.ts';
-import { hasOperation } from '@ticketing/service-kit/lifecycle/operations.ts';
+import type { OperationRequest } from '@ticketing/service-kit/operations/operation-request.ts';
+import { hasOperation } from '@ticketing/service-kit/operations/operations.ts';
 import { services } from '@ticketing/system/services.ts';
-import { UsageError } from './run-script.ts';
+import { UsageError } from '../cli/command.ts';
 
 /** Loads the module of every service, in the order of the description of the system. */
 export function loadServices(): Promise<Service[]> {

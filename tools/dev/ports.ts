@@ -1,7 +1,7 @@
 import { services } from '@ticketing/system/services.ts';
 import { freePort, tryPort } from '@ticketing/testkit/free-port.ts';
 import type { ServicePorts } from '@ticketing/testkit/service-variables.ts';
-import { UsageError } from './run-script.ts';
+import { UsageError } from '../cli/command.ts';
 
 /** The ports on 127.0.0.1 of each service, by its name. */
 export type SystemPorts = ReadonlyMap<string, ServicePorts>;

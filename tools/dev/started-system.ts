@@ -38,7 +38,7 @@ export async function startedSystem(
 ): Promise<StartedSystem> {
   const data = dataDir ?? mkdtempSync(join(tmpdir(), 'ticketing-docs-'));
   const { MONGODB_URI: _mongodb, KAFKA_BROKERS: _kafka, ...env } = process.env;
-  const script = ['--import', './tools/dev/compile-cache.mjs', 'scripts/start.ts'];
+  const script = ['tools/cli/run.mjs', 'start'];
   const child = spawn(process.execPath, [...script, '--port', '0', '--data', data, ...options], {
     cwd: root,
     env: { ...env, ...variables },

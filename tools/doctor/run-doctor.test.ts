@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { runDoctor } from './run-doctor.ts';
+import { command } from '../cli/doctor.ts';
 
 const stops: (() => void)[] = [];
 afterEach(() => {
@@ -22,7 +22,11 @@ async function serve(responses: Record<string, [number, string]>): Promise<strin
 
 async function examine(url: string): Promise<{ code: number; text: string }> {
   const lines: string[] = [];
-  const code = await runDoctor([url], (line) => lines.push(line));
+  const code = await command([url], {
+    env: {},
+    print: (line) => lines.push(line),
+    printError: (line) => lines.push(line),
+  });
   return { code, text: lines.join('\n') };
 }
 

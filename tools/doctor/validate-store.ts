@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts';
-import { isUnreachable } from '@ticketing/store/store-error.ts';
+import { isUnreachable } from '@ticketing/store/document/store-error.ts';
 import { mongo } from 'mongoose';
 
 type Print = (line: string) => void;

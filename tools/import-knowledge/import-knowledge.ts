@@ -1,15 +1,14 @@
+import type { CommandContext } from '../import/command-context.ts';
 import { runSession } from '../import/import-session.ts';
-import type { CommandContext } from '../import/run-command.ts';
 import { knowledgeProgress, knowledgeSummary, newKnowledgeCount } from './knowledge-count.ts';
 import { foldersOf, type KnowledgeFile, knowledgeFiles, readFileContent } from './knowledge-files.ts';
-import { KnowledgeImport } from './knowledge-import.ts';
-import type { KnowledgeOptions } from './knowledge-options.ts';
+import { KnowledgeImport, type KnowledgeOptions } from './knowledge-import.ts';
 
 /**
  * Imports the files of a folder as knowledge.
  *
  * Shape: the exit code: 0 all files are imported, 2 some were refused, 130 interrupted.
- * Errors: StopError.
+ * Errors: UsageError.
  */
 export async function importKnowledge(options: KnowledgeOptions, context: CommandContext): Promise<number> {
   const files = await knowledgeFiles(options.folder);

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { basename, extname, join, relative, sep } from 'node:path';
-import { StopError } from '../import/stop-error.ts';
+import { UsageError } from '../cli/command.ts';
 import { type FileKind, readDocument } from './read-document.ts';
 
 /** A file to import. */
@@ -24,10 +24,10 @@ const kinds: Record<string, FileKind> = {
 };
 const maxBytes = 1024 * 1024;
 
-/** The files of a folder and its folders, by path. Symbolic links are not followed. Errors: StopError. */
+/** The files of a folder and its folders, by path. Symbolic links are not followed. Errors: UsageError. */
 export async function knowledgeFiles(folder: string): Promise<KnowledgeFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-    throw new StopError(`Cannot read ${folder}: ${error instanceof Error ? error.message : String(error)}.`);
+    throw new UsageError(`Cannot read ${folder}: ${error instanceof Error ? error.message : String(error)}.`);
   });
   const files = entries.flatMap((entry): KnowledgeFile[] => {
     const path = join(entry.parentPath, entry.name);
@@ -36,7 +36,7 @@ export async function knowledgeFiles(folder: string): Promise<KnowledgeFile[]> {
     if (!entry.isFile() || !kind || parts.some((part) => part.startsWith('.'))) return [];
     return [{ path, relativePath: parts.join('/'), kind }];
   });
-  if (files.length === 0) throw new StopError(`There is no Markdown, HTML or text file in ${folder}.`);
+  if (files.length === 0) throw new UsageError(`There is no Markdown, HTML or text file in ${folder}.`);
   return files.sort((left, right) => (left.relativePath < right.relativePath ? -1 : 1));
 }
 

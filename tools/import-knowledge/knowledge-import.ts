@@ -1,11 +1,24 @@
+import { UsageError } from '../cli/command.ts';
 import type { ApiClient } from '../import/api-client.ts';
 import { reasonsOf } from '../import/problem.ts';
 import type { RejectFile } from '../import/rejects.ts';
-import { InterruptedError, StopError } from '../import/stop-error.ts';
+import { InterruptedError } from '../import/row-errors.ts';
 import type { KnowledgeCount } from './knowledge-count.ts';
 import { foldersOf, type KnowledgeFile, readFileContent } from './knowledge-files.ts';
-import type { KnowledgeOptions } from './knowledge-options.ts';
 import { type Outcome, type SourceFields, SourceWriter } from './source-writer.ts';
+
+/** The options of `npm run import:knowledge`. */
+export interface KnowledgeOptions {
+  folder: string;
+  url: URL;
+  token: string | undefined;
+  dataFolder: string;
+  concurrency: number;
+  parent: number | null;
+  prefix: string;
+  type: string;
+  isDryRun: boolean;
+}
 
 interface KnowledgeImportParts {
   client: Pick<ApiClient, 'send'>;
@@ -33,7 +46,7 @@ export class KnowledgeImport {
     this.#parents.set('', parts.options.parent);
   }
 
-  /** Errors: the first StopError of a sender, else an InterruptedError. */
+  /** Errors: the first UsageError of a sender, else an InterruptedError. */
   async run(files: readonly KnowledgeFile[], stop: AbortController): Promise<void> {
     for (const folder of foldersOf(files)) {
       if (stop.signal.aborted) throw new InterruptedError('interrupted');
@@ -94,7 +107,7 @@ export class KnowledgeImport {
   #countFailure(status: number): void {
     this.#failuresInARow = status >= 500 ? this.#failuresInARow + 1 : 0;
     if (this.#failuresInARow < maxFailuresInARow) return;
-    throw new StopError(`The server failed on ${maxFailuresInARow} files in a row, last with ${status}; see its log.`);
+    throw new UsageError(`The server failed on ${maxFailuresInARow} files in a row, last with ${status}; see its log.`);
   }
 
   #refuse({ path }: KnowledgeFile, index: number, reasons: readonly string[]): void {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanMarkdown } from '@ticketing/html/clean-markdown.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
+import { UsageError } from '../cli/command.ts';
 import type { ApiClient } from '../import/api-client.ts';
 import type { ApiResponse } from '../import/http-transport.ts';
 import { isObject, type JsonObject, objectsIn, parseJson } from '../import/json.ts';
-import { StopError } from '../import/stop-error.ts';
 
 /** The fields of a source. Without `text`, an existing source keeps its text. */
 export interface SourceFields {
@@ -38,7 +38,7 @@ export class SourceWriter {
     this.#client = client;
   }
 
-  /** Creates or changes a source. `type` is that of a new one. Errors: StopError. */
+  /** Creates or changes a source. `type` is that of a new one. Errors: UsageError. */
   async write(given: SourceFields, type: string): Promise<Written> {
     const fields = { ...given, name: cutChars(given.name, maxNameLength) };
     const known = (await this.#find(fields.source, 'active')) ?? (await this.#find(fields.source, 'archived'));
@@ -50,7 +50,7 @@ export class SourceWriter {
   async #find(source: string, status: string): Promise<JsonObject | undefined> {
     const query = new URLSearchParams({ source, status });
     const response = await this.#client.send({ method: 'GET', path: `/knowledgeSource?${query}`, wantsBody: true });
-    if (response.status !== 200) throw new StopError(`The sources cannot be read: ${response.status}.`);
+    if (response.status !== 200) throw new UsageError(`The sources cannot be read: ${response.status}.`);
     const found = objectsIn(parseJson(response.text), 'knowledgeSources');
     // The first that was created, if there are several.
     return found.sort((left, right) => Number(left.id) - Number(right.id))[0];
@@ -99,5 +99,5 @@ function isBlocked({ access }: JsonObject): boolean {
 
 function idIn(body: unknown): number {
   if (isObject(body) && typeof body.id === 'number') return body.id;
-  throw new StopError('The server responds with a source that this command does not understand.');
+  throw new UsageError('The server responds with a source that this command does not understand.');
 }

@@ -1,19 +1,32 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { UsageError } from '../cli/command.ts';
+import type { CommandContext } from '../import/command-context.ts';
 import { runSession } from '../import/import-session.ts';
-import type { CommandContext } from '../import/run-command.ts';
-import { StopError } from '../import/stop-error.ts';
 import { mailProgress, mailSummary, newMailCount } from './mail-count.ts';
 import { type MailFile, readMailFile } from './mail-file.ts';
 import { MailImport } from './mail-import.ts';
-import type { MailOptions } from './mail-options.ts';
 import { type OrderedMail, orderMails } from './mail-order.ts';
+
+/** The options of `npm run import:mail`. */
+interface MailOptions {
+  folder: string;
+  url: URL;
+  token: string | undefined;
+  dataFolder: string;
+  concurrency: number;
+  subchannelId: number | undefined;
+  keepsDate: boolean;
+  /** Infinity when not given. */
+  limit: number;
+  isDryRun: boolean;
+}
 
 /**
  * Imports the mails of a folder.
  *
  * Shape: the exit code: 0 all mails are imported, 2 some were refused, 130 interrupted.
- * Errors: StopError.
+ * Errors: UsageError.
  */
 export async function importFolder(options: MailOptions, context: CommandContext): Promise<number> {
   const { print } = context;
@@ -40,10 +53,10 @@ export async function importFolder(options: MailOptions, context: CommandContext
 
 async function readFolder({ folder, limit }: MailOptions): Promise<MailFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-    throw new StopError(`Cannot read ${folder}: ${error instanceof Error ? error.message : String(error)}.`);
+    throw new UsageError(`Cannot read ${folder}: ${error instanceof Error ? error.message : String(error)}.`);
   });
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  if (paths.length === 0) throw new StopError(`There is no file in ${folder}.`);
+  if (paths.length === 0) throw new UsageError(`There is no file in ${folder}.`);
   const files: MailFile[] = [];
   for (const path of paths.sort().slice(0, limit)) files.push(await readMailFile(path));
   return files;

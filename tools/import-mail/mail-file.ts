@@ -1,5 +1,5 @@
 import { open, readFile } from 'node:fs/promises';
-import { messageIds, ownMessageId } from '../../services/tickets/src/inbound-mail/rules.ts';
+import { messageIds, ownMessageId } from '../../services/tickets/src/inbound-mail/message-ids.ts';
 
 /** The facts about a mail that are known before it is sent. */
 export interface MailFile {

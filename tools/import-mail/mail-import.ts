@@ -4,10 +4,11 @@ import {
   ReceiveMailRequestSchema,
   ReceiveMailResponseSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
+import { UsageError } from '../cli/command.ts';
 import type { ApiClient } from '../import/api-client.ts';
 import { reasonsOf } from '../import/problem.ts';
 import type { RejectFile } from '../import/rejects.ts';
-import { InterruptedError, StopError } from '../import/stop-error.ts';
+import { InterruptedError } from '../import/row-errors.ts';
 import type { MailCount } from './mail-count.ts';
 import { readMail } from './mail-file.ts';
 import type { OrderedMail } from './mail-order.ts';
@@ -38,7 +39,7 @@ export class MailImport {
   /**
    * Sends mails, `concurrency` at a time.
    *
-   * Errors: the first StopError of a sender, else an InterruptedError.
+   * Errors: the first UsageError of a sender, else an InterruptedError.
    */
   async run(mails: readonly OrderedMail[], concurrency: number, stop: AbortController): Promise<void> {
     const sent: Promise<void>[] = [];
@@ -75,13 +76,13 @@ export class MailImport {
     if (outcome === ReceivedMailOutcome.TICKET_CREATED) count.tickets += 1;
     else if (outcome === ReceivedMailOutcome.MESSAGE_ADDED) count.messages += 1;
     else if (outcome === ReceivedMailOutcome.ALREADY_KNOWN) count.alreadyKnown += 1;
-    else throw new StopError('The server responds with an outcome that this command does not know.');
+    else throw new UsageError('The server responds with an outcome that this command does not know.');
   }
 
   #countFailure(status: number): void {
     this.#failuresInARow = status >= 500 ? this.#failuresInARow + 1 : 0;
     if (this.#failuresInARow < maxFailuresInARow) return;
-    throw new StopError(`The server failed on ${maxFailuresInARow} mails in a row, last with ${status}; see its log.`);
+    throw new UsageError(`The server failed on ${maxFailuresInARow} mails in a row, last with ${status}; see its log.`);
   }
 
   #refuse(path: string, index: number, reasons: readonly string[]): void {

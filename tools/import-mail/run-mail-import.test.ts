@@ -11,7 +11,7 @@ import {
   ReceiveMailResponseSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runMailImport } from './run-mail-import.ts';
+import { command } from '../cli/import-mail.ts';
 
 /** Responds to a mail: with an outcome, or with a status and an error. */
 type Respond = (text: string) => ReceivedMailOutcome | [status: number, message: string];
@@ -71,7 +71,7 @@ const write = (name: string, text: string) => writeFileSync(join(mails, name), t
 
 function run(...flags: string[]): Promise<number> {
   const print = (text: string) => printed.push(text);
-  return runMailImport([mails, '--url', url, ...flags], { env: { IMPORT_TOKEN: 'x' }, print, printError: print });
+  return command([mails, '--url', url, ...flags], { env: { IMPORT_TOKEN: 'x' }, print, printError: print });
 }
 
 function summary(): Record<string, string> {
@@ -150,9 +150,7 @@ test('sends nothing in a dry run', async () => {
 test('says what is wrong with the command', async () => {
   write('1', 'From: a@x.org\n\nx');
   expect(await run('--subchannel', '0')).toBe(1);
-  expect(await runMailImport([], { env: {}, print: () => undefined, printError: (text) => printed.push(text) })).toBe(
-    1,
-  );
+  expect(await command([], { env: {}, print: () => undefined, printError: (text) => printed.push(text) })).toBe(1);
   respond = () => [401, 'no'];
   expect(await run()).toBe(1);
   rmSync(join(mails, '1'));

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs, retryAfterMs } from '../../packages/client/src/retry-wait.ts';
+import { UsageError } from '../cli/command.ts';
 import { type ApiRequest, type ApiResponse, HttpTransport } from './http-transport.ts';
 import { detailOf } from './problem.ts';
-import { InterruptedError, StopError } from './stop-error.ts';
+import { InterruptedError } from './row-errors.ts';
 
 interface ApiClientOptions {
   url: URL;
@@ -49,14 +50,14 @@ export class ApiClient {
    * Sends a request. Returns the response if it is a success, or an error that concerns this request only (400, 409,
    * 413, 422, 500; 404 if the request may be about something that is missing).
    *
-   * Errors: StopError if every other request would fail too; InterruptedError.
+   * Errors: UsageError if every other request would fail too; InterruptedError.
    */
   async send(request: ApiRequest): Promise<ApiResponse> {
     for (let attempt = 1; ; attempt += 1) {
       await this.#pause();
       const outcome = await this.#attempt(request);
       if ('status' in outcome && !mayRepeat(outcome.status, attempt)) return this.#judge(request, outcome);
-      if (attempt >= this.#maxAttempts) throw new StopError(this.#gaveUp(request, outcome));
+      if (attempt >= this.#maxAttempts) throw new UsageError(this.#gaveUp(request, outcome));
       this.#planPause(outcome, attempt);
     }
   }
@@ -73,7 +74,7 @@ export class ApiClient {
     } catch (error) {
       const code = codeOf(error);
       if (brokenConnections.has(code) || (this.#wasReached && unreachableServers.has(code))) return { broken: code };
-      throw new StopError(
+      throw new UsageError(
         `Cannot reach ${this.#options.url.origin} (${code}). Is the system running, and is --url right?`,
       );
     }
@@ -84,15 +85,17 @@ export class ApiClient {
     const what = `${request.method} ${request.path.split('?')[0]}`;
     const detail = detailOf(response);
     const because = detail === '' ? '.' : `: ${detail}`;
-    if (status === 401) throw new StopError(`The server does not accept the token (401)${because}`);
-    if (status === 403) throw new StopError(`The token has no right to ${what} (403)${because}`);
+    if (status === 401) throw new UsageError(`The server does not accept the token (401)${because}`);
+    if (status === 403) throw new UsageError(`The token has no right to ${what} (403)${because}`);
     if (
       status < 200 ||
       (status >= 300 && status < 400) ||
       (status === 404 && !request.mayBeMissing) ||
       status === 405
     ) {
-      throw new StopError(`${what} responds with ${status}. Is ${this.#options.url.origin} the address of the system?`);
+      throw new UsageError(
+        `${what} responds with ${status}. Is ${this.#options.url.origin} the address of the system?`,
+      );
     }
     return response;
   }
@@ -100,7 +103,7 @@ export class ApiClient {
   #planPause(outcome: ApiResponse | { broken: string }, attempt: number): void {
     const askedMs = 'status' in outcome ? retryAfterMs(outcome.headers['retry-after'], Date.now()) : undefined;
     if (askedMs !== undefined && askedMs > longestWaitMs) {
-      throw new StopError(
+      throw new UsageError(
         `The server asks to come back in ${Math.ceil(askedMs / 1000)} seconds. Run the same command again after that.`,
       );
     }

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { type Options, parse } from 'csv-parse';
 import { parse as parseText } from 'csv-parse/sync';
+import { UsageError } from '../cli/command.ts';
 import { isObject } from './json.ts';
-import { StopError } from './stop-error.ts';
 
 export interface CsvRow {
   /** The number of the row, from 1, without the header. It is stable as long as the file is unchanged. */
@@ -24,17 +24,17 @@ interface CsvFile {
 /**
  * Reads a CSV file (RFC 4180, UTF-8 with or without BOM) row by row.
  *
- * Errors: StopError if it has no header, or a header with a duplicate name. A broken row is returned with its problem.
+ * Errors: UsageError if it has no header, or a header with a duplicate name. A broken row is returned with its problem.
  */
 export async function openCsv(path: string, delimiter: string): Promise<CsvFile> {
   const records = readRecords(path, delimiter);
   const first = await records.next();
-  if (first.done) throw new StopError(`${path} is empty; its first row should name the columns.`);
+  if (first.done) throw new UsageError(`${path} is empty; its first row should name the columns.`);
   if (first.value.problem !== undefined)
-    throw new StopError(`The header of ${path} is broken: ${first.value.problem}.`);
+    throw new UsageError(`The header of ${path} is broken: ${first.value.problem}.`);
   const header = first.value.cells.map((cell, index) => cell.trim() || `column_${index + 1}`);
   const duplicate = header.find((column, index) => header.indexOf(column) !== index);
-  if (duplicate !== undefined) throw new StopError(`The header of ${path} has the column "${duplicate}" twice.`);
+  if (duplicate !== undefined) throw new UsageError(`The header of ${path} has the column "${duplicate}" twice.`);
   return { header, rows: checkWidth(records, header.length) };
 }
 

@@ -1,6 +1,6 @@
+import { UsageError } from '../cli/command.ts';
 import { isObject, parseJson } from './json.ts';
 import { rejectColumns } from './map-row.ts';
-import { StopError } from './stop-error.ts';
 
 /** A customer or contract of a row, in the JSON of the RPC. */
 export type CustomerJson = Record<string, unknown>;
@@ -56,22 +56,22 @@ export interface MappedCustomer {
   problems: string[];
 }
 
-/** Decides which column fills which field. Errors: StopError, for an unknown field or column, and without an id. */
+/** Decides which column fills which field. Errors: UsageError, for an unknown field or column, and without an id. */
 export function planCustomers(header: readonly string[], columns: ReadonlyMap<string, string>): CustomerMapping {
   for (const field of columns.keys()) {
     if (customerFields.has(field)) continue;
     const known = [...customerFields.keys()].join(', ');
-    throw new StopError(`"${field}" is not a field to import. The fields are: ${known}.`);
+    throw new UsageError(`"${field}" is not a field to import. The fields are: ${known}.`);
   }
   const fields = [...customerFields.keys()].flatMap((field) => {
     const column = columns.get(field) ?? header.find((name) => name.toLowerCase() === field.toLowerCase());
     if (column === undefined || column === '') return [];
     const index = header.indexOf(column);
     if (index >= 0) return [{ field, index }];
-    throw new StopError(`There is no column "${column}". The columns are: ${header.join(', ')}.`);
+    throw new UsageError(`There is no column "${column}". The columns are: ${header.join(', ')}.`);
   });
   if (!fields.some(({ field }) => field === 'id'))
-    throw new StopError('There is no column "id" with the customer ids.');
+    throw new UsageError('There is no column "id" with the customer ids.');
   const used = new Set(fields.map(({ index }) => index));
   const ignored = new Set<string>(rejectColumns);
   return { fields, unused: header.filter((column, index) => !used.has(index) && !ignored.has(column)) };

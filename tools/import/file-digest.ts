@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { StopError } from './stop-error.ts';
+import { UsageError } from '../cli/command.ts';
 
 interface FileDigest {
   /** The first 16 hexadecimal digits of the SHA-256 of the file. */
@@ -8,7 +8,7 @@ interface FileDigest {
   sizeBytes: number;
 }
 
-/** Reads a whole file to identify it by its content. Errors: StopError if it cannot be read or is not UTF-8. */
+/** Reads a whole file to identify it by its content. Errors: UsageError if it cannot be read or is not UTF-8. */
 export async function digestFile(path: string): Promise<FileDigest> {
   const hash = createHash('sha256');
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -22,8 +22,8 @@ export async function digestFile(path: string): Promise<FileDigest> {
     }
     decoder.decode();
   } catch (error) {
-    if (error instanceof TypeError) throw new StopError(`${path} is not UTF-8; convert it first.`);
-    throw new StopError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}.`);
+    if (error instanceof TypeError) throw new UsageError(`${path} is not UTF-8; convert it first.`);
+    throw new UsageError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}.`);
   }
   return { id: hash.digest('hex').slice(0, 16), sizeBytes };
 }

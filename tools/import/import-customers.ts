@@ -1,14 +1,21 @@
+import { UsageError } from '../cli/command.ts';
 import type { ApiClient } from './api-client.ts';
+import type { CommandContext } from './command-context.ts';
 import type { CsvRow } from './csv-rows.ts';
-import type { CustomerOptions } from './customer-options.ts';
 import { addRow, type CustomerMapping, type MappedCustomer, mapCustomer, planCustomers } from './customer-row.ts';
 import { tableOf, waitOf } from './import-count.ts';
-import { openFile, runSession, type SessionCount } from './import-session.ts';
+import { openFile, runSession, type SessionCount, type SessionOptions } from './import-session.ts';
 import { isObject, objectsIn, parseJson } from './json.ts';
 import type { RejectFile } from './rejects.ts';
+import { InterruptedError } from './row-errors.ts';
 import { rpcProblemOf } from './rpc-problem.ts';
-import type { CommandContext } from './run-command.ts';
-import { InterruptedError, StopError } from './stop-error.ts';
+
+/** The options of `npm run import:customers`. */
+interface CustomerOptions extends SessionOptions {
+  /** Columns by field. */
+  columns: ReadonlyMap<string, string>;
+  isDryRun: boolean;
+}
 
 interface CustomerCount extends SessionCount {
   rows: number;
@@ -30,7 +37,7 @@ const tagsAtOnce = 1000;
  * Imports a CSV file of customers.
  *
  * Shape: the exit code: 0 all rows are imported, 2 some were rejected, 130 interrupted.
- * Errors: StopError.
+ * Errors: UsageError.
  */
 export async function importCustomers(options: CustomerOptions, context: CommandContext): Promise<number> {
   const { header, rows, doneFractionAt } = await openFile(options);
@@ -138,7 +145,7 @@ async function send(parts: SendParts, pending: readonly PendingCustomer[]): Prom
     return;
   }
   const { message, violations } = rpcProblemOf(response);
-  if (response.status >= 500) throw new StopError(`The server failed: ${message}; see its log.`);
+  if (response.status >= 500) throw new UsageError(`The server failed: ${message}; see its log.`);
   const reasons = new Map<number, string[]>();
   for (const { pointer, detail } of violations) {
     const [, index, rest = ''] = /^#\/customers\/(\d+)(.*)$/.exec(pointer) ?? [];
@@ -176,7 +183,7 @@ async function loadTags(client: ApiClient): Promise<Map<string, number>> {
   const byFullName = new Map<string, number>();
   for (let offset = 0; ; offset += tagsAtOnce) {
     const response = await call(client, 'TagService/ListTags', { limit: tagsAtOnce, offset });
-    if (response.status >= 300) throw new StopError(`The tags cannot be listed: ${rpcProblemOf(response).message}.`);
+    if (response.status >= 300) throw new UsageError(`The tags cannot be listed: ${rpcProblemOf(response).message}.`);
     const tags = objectsIn(parseJson(response.text), 'tags');
     for (const tag of tags) {
       const name = String(tag.name).toLowerCase();

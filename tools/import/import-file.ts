@@ -1,17 +1,24 @@
+import type { CommandContext } from './command-context.ts';
 import { dryRun } from './dry-run.ts';
 import { newCount, progressLine, rowsOf, summaryOf } from './import-count.ts';
-import { type ImportSession, openFile, runSession } from './import-session.ts';
-import { planMapping } from './map-row.ts';
-import type { ImportOptions } from './options.ts';
-import type { CommandContext } from './run-command.ts';
+import { type ImportSession, openFile, runSession, type SessionOptions } from './import-session.ts';
+import { type MappingOptions, planMapping } from './map-row.ts';
 import { TagDirectory } from './tag-directory.ts';
 import { TicketImport } from './ticket-import.ts';
+
+/** The options of `npm run import`. */
+interface ImportOptions extends SessionOptions {
+  mapping: MappingOptions;
+  tagType: string;
+  process: string;
+  isDryRun: boolean;
+}
 
 /**
  * Imports a CSV file of tickets.
  *
  * Shape: the exit code: 0 all rows are imported, 2 some were rejected, 130 interrupted.
- * Errors: StopError.
+ * Errors: UsageError.
  */
 export async function importFile(options: ImportOptions, context: CommandContext): Promise<number> {
   const count = newCount(Date.now());

@@ -1,11 +1,11 @@
 import { ApiClient } from './api-client.ts';
+import type { CommandContext } from './command-context.ts';
 import { type CsvRow, openCsv } from './csv-rows.ts';
 import { makeDevelopmentToken } from './development-token.ts';
 import { digestFile } from './file-digest.ts';
 import { withProgress } from './progress.ts';
 import { RejectFile } from './rejects.ts';
-import type { CommandContext } from './run-command.ts';
-import { InterruptedError } from './stop-error.ts';
+import { InterruptedError } from './row-errors.ts';
 
 /** The options that all imports have. */
 export interface SessionOptions {
@@ -38,7 +38,7 @@ export interface OpenedFile {
   doneFractionAt(row: CsvRow): number;
 }
 
-/** Opens the file of an import. Errors: StopError. */
+/** Opens the file of an import. Errors: UsageError. */
 export async function openFile({ file, delimiter, limit }: SessionOptions): Promise<OpenedFile> {
   const { id, sizeBytes } = await digestFile(file);
   const { header, rows } = await openCsv(file, delimiter);
@@ -72,7 +72,7 @@ export interface SessionWork<Count extends SessionCount> {
  * Runs an import, and shows its progress, its rejected rows and its summary.
  *
  * Shape: the exit code: 0 all rows are imported, 2 some were rejected, 130 interrupted.
- * Errors: StopError.
+ * Errors: UsageError.
  */
 export async function runSession<Count extends SessionCount>(
   options: Omit<SessionOptions, 'limit'>,

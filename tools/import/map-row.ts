@@ -1,5 +1,5 @@
+import { UsageError } from '../cli/command.ts';
 import { type FieldValue, ticketFields } from './field.ts';
-import { StopError } from './stop-error.ts';
 
 export interface MappingOptions {
   /** Columns by field, as given; an empty column name keeps a field from being filled from the column of its name. */
@@ -34,7 +34,7 @@ export const rejectColumns = ['import_line', 'import_row', 'import_reasons'] as 
 /**
  * Decides which column fills which field, for all rows of a file.
  *
- * Errors: StopError with the list of known columns if a column that is named in the options is not among them.
+ * Errors: UsageError with the list of known columns if a column that is named in the options is not among them.
  */
 export function planMapping(header: readonly string[], options: MappingOptions): Mapping {
   for (const field of [...options.columns.keys(), ...options.constants.keys()]) checkField(field);
@@ -83,17 +83,17 @@ function fieldIndex(header: readonly string[], field: string, wantedColumn: stri
 function columnIndex(header: readonly string[], column: string): number {
   const index = header.indexOf(column);
   if (index >= 0) return index;
-  throw new StopError(`There is no column "${column}". The columns are: ${header.join(', ')}.`);
+  throw new UsageError(`There is no column "${column}". The columns are: ${header.join(', ')}.`);
 }
 
 function checkField(field: string): void {
   if (ticketFields.has(field)) return;
-  throw new StopError(`"${field}" is not a field to import. The fields are: ${[...ticketFields.keys()].join(', ')}.`);
+  throw new UsageError(`"${field}" is not a field to import. The fields are: ${[...ticketFields.keys()].join(', ')}.`);
 }
 
 function readConstant(field: string, text: string): FieldValue {
   const value = ticketFields.get(field)?.read(text);
-  if (value === undefined) throw new StopError(`The value for ${field} is not valid: ${mismatch(field, text)}.`);
+  if (value === undefined) throw new UsageError(`The value for ${field} is not valid: ${mismatch(field, text)}.`);
   return value;
 }
 

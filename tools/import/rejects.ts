@@ -1,8 +1,8 @@
 import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { UsageError } from '../cli/command.ts';
 import type { CsvRow } from './csv-rows.ts';
 import { rejectColumns } from './map-row.ts';
-import { StopError } from './stop-error.ts';
 
 /**
  * The CSV file of the rejected rows, which can be corrected and imported itself. It is written to the folder of the
@@ -59,7 +59,7 @@ export class RejectFile {
       this.#write(handle, [...rejectColumns, ...this.#original(this.#header)]);
       return handle;
     }
-    throw new StopError(`Cannot write the rejected rows to ${this.#paths.join(' or ')}.`);
+    throw new UsageError(`Cannot write the rejected rows to ${this.#paths.join(' or ')}.`);
   }
 
   #original(cells: readonly string[]): string[] {

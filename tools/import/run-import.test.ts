@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runImport } from './run-import.ts';
+import { command } from '../cli/import.ts';
 import { StubSystem } from './stub-system.ts';
 
 let system: StubSystem;
@@ -28,12 +28,7 @@ afterEach(async () => {
 function run(...flags: string[]): Promise<number> {
   const env = { IMPORT_TOKEN: 'secret' };
   const args = [file, '--url', system.url, ...flags];
-  return runImport(
-    args,
-    env,
-    (text) => printed.push(text),
-    (text) => errors.push(text),
-  );
+  return command(args, { env, print: (text) => printed.push(text), printError: (text) => errors.push(text) });
 }
 
 function writeRows(count: number): void {

@@ -1,8 +1,9 @@
+import { UsageError } from '../cli/command.ts';
 import type { ApiClient } from './api-client.ts';
 import type { ApiResponse } from './http-transport.ts';
 import { isObject, type JsonObject, objectsIn, parseJson } from './json.ts';
 import { reasonsOf } from './problem.ts';
-import { RejectedError, StopError } from './stop-error.ts';
+import { RejectedError } from './row-errors.ts';
 
 const pageSize = 1000;
 
@@ -52,7 +53,7 @@ export class TagDirectory {
     if (response.status >= 300) throw rejection(name, response);
     const created = parseJson(response.text);
     if (!isObject(created) || typeof created.id !== 'number')
-      throw new StopError('The response of POST /tag has no id.');
+      throw new UsageError('The response of POST /tag has no id.');
     this.#created += 1;
     return created.id;
   }
@@ -70,7 +71,7 @@ export class TagDirectory {
       path: `/tag?includeDisabled=true&${query}`,
       wantsBody: true,
     });
-    if (response.status >= 300) throw new StopError(`GET /tag was refused: ${reasonsOf(response).join('; ')}`);
+    if (response.status >= 300) throw new UsageError(`GET /tag was refused: ${reasonsOf(response).join('; ')}`);
     const page = parseJson(response.text);
     const total = isObject(page) && typeof page.total === 'number' ? page.total : 0;
     return { tags: objectsIn(page, 'tags').flatMap(readTag), total };

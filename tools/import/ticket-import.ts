@@ -1,3 +1,4 @@
+import { UsageError } from '../cli/command.ts';
 import type { ApiClient } from './api-client.ts';
 import type { CsvRow } from './csv-rows.ts';
 import type { ApiResponse } from './http-transport.ts';
@@ -7,7 +8,7 @@ import { findKnownTickets, knownTicketsLimit } from './known-tickets.ts';
 import { type Mapping, mapRow } from './map-row.ts';
 import { reasonsOf } from './problem.ts';
 import type { RejectFile } from './rejects.ts';
-import { InterruptedError, RejectedError, StopError } from './stop-error.ts';
+import { InterruptedError, RejectedError } from './row-errors.ts';
 import type { TagDirectory } from './tag-directory.ts';
 
 interface TicketImportParts {
@@ -50,7 +51,7 @@ export class TicketImport {
   /**
    * Sends the tickets that the system does not have yet, and all answers, `concurrency` at a time.
    *
-   * Errors: the first StopError of a sender, else an InterruptedError.
+   * Errors: the first UsageError of a sender, else an InterruptedError.
    */
   async run(rows: AsyncGenerator<CsvRow>, concurrency: number, stop: AbortController): Promise<void> {
     const pending = this.#pending(rows);
@@ -144,7 +145,7 @@ export class TicketImport {
     if (answer === undefined) return 0;
     const created = parseJson(response.text);
     if (isObject(created) && typeof created.id === 'number') return created.id;
-    throw new StopError('The response of POST /ticket has no id.');
+    throw new UsageError('The response of POST /ticket has no id.');
   }
 
   /** Stores an answer as a message that was sent elsewhere: nothing is sent to the customer. */
@@ -181,7 +182,7 @@ export class TicketImport {
   #countFailure(status: number): void {
     this.#failuresInARow = status >= 500 ? this.#failuresInARow + 1 : 0;
     if (this.#failuresInARow < maxFailuresInARow) return;
-    throw new StopError(
+    throw new UsageError(
       `The server failed on ${maxFailuresInARow} tickets in a row, last with ${status}; see its log.`,
     );
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { databaseUserOf } from '@ticketing/store/store-config.ts';
+import { databaseUserOf } from '@ticketing/store/connection/store-config.ts';
 import { services } from '@ticketing/system/services.ts';
 import { describe, expect, it } from 'vitest';
 import { readStores, userCommands } from './database-users.ts';

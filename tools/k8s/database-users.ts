@@ -1,7 +1,7 @@
 import { type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
-import { databaseUserOf, readStoreConfig, type StoreConfig } from '@ticketing/store/store-config.ts';
+import { databaseUserOf, readStoreConfig, type StoreConfig } from '@ticketing/store/connection/store-config.ts';
 import { services, variableOf } from '@ticketing/system/services.ts';
-import { UsageError } from '../dev/run-script.ts';
+import { UsageError } from '../cli/command.ts';
 
 const withStore = services.flatMap(({ name, hasStore }) => (hasStore ? [name] : []));
 

@@ -1,8 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
-import { parseRequest } from '@ticketing/service-kit/lifecycle/operation-request.ts';
 import { stopTimeoutMs } from '@ticketing/service-kit/lifecycle/run-service.ts';
+import { parseRequest } from '@ticketing/service-kit/operations/operation-request.ts';
 import { consumedTopics, serviceNamed, services } from '@ticketing/system/services.ts';
 import { expect, it } from 'vitest';
 import { readStores } from './database-users.ts';

@@ -1,4 +1,4 @@
-import type { StoreConfig } from '@ticketing/store/store-config.ts';
+import type { StoreConfig } from '@ticketing/store/connection/store-config.ts';
 import { services } from '@ticketing/system/services.ts';
 import { makeEncryptionKey, makeSigningKey, publicJwk } from '@ticketing/testkit/service-keys.ts';
 

@@ -5,7 +5,7 @@ import {
   operationNames,
   operations,
   operationsOfCommand,
-} from '@ticketing/service-kit/lifecycle/operations.ts';
+} from '@ticketing/service-kit/operations/operations.ts';
 import { serviceNamed, services } from '@ticketing/system/services.ts';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';

@@ -1,4 +1,4 @@
-import { hasOperation, operationNames, operations } from '@ticketing/service-kit/lifecycle/operations.ts';
+import { hasOperation, operationNames, operations } from '@ticketing/service-kit/operations/operations.ts';
 import { type ServiceEntry, services } from '@ticketing/system/services.ts';
 import { markdownTable, withGeneratedParts } from '../dev/generated-parts.ts';
 

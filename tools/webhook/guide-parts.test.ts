@@ -7,8 +7,8 @@ import {
   WebhookDeliveryStatusSchema,
   WebhookDisabledReasonSchema,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { messageEncoder } from '@ticketing/rest/encode.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
+import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
+import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 import { describe, expect, it } from 'vitest';
 import { exampleEvents } from './example-events.ts';
 import { withGuideParts } from './guide-parts.ts';

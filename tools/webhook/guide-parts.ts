@@ -9,9 +9,9 @@ import {
   TicketChangedSchema,
   TicketChangeTypeSchema,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import { commentsOf } from '@ticketing/rest/comments.ts';
-import { messageEncoder } from '@ticketing/rest/encode.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
+import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
+import { spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { commentsOf } from '@ticketing/rest/documents/comments.ts';
 import { fieldChanges } from '../../services/tickets/src/ticket/rules/event.ts';
 import { initialTicket, ticketFieldNames } from '../../services/tickets/src/ticket/rules/fields.ts';
 import { markdownTable, withGeneratedParts } from '../dev/generated-parts.ts';

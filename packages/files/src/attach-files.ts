@@ -1,7 +1,7 @@
 import type { AttachmentInput } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import {
   type AttachmentState,
   attachmentName,

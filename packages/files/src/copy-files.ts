@@ -1,5 +1,5 @@
 import type { Attachment } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { requireSizes } from './attach-files.ts';
 import type { AttachmentState } from './attachment.ts';
 import type { FileContext } from './file-context.ts';

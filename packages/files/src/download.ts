@@ -1,4 +1,4 @@
-import { namesEtag } from '@ticketing/rest/etag.ts';
+import { namesEtag } from '@ticketing/rest/routes/etag.ts';
 import { create as contentDisposition } from 'content-disposition';
 import type { AttachmentState } from './attachment.ts';
 

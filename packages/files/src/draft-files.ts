@@ -3,7 +3,7 @@ import type {
   DraftAttachmentInput,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { attachFiles, requireSizes } from './attach-files.ts';
 import type { AttachmentState } from './attachment.ts';
 import type { FileContext } from './file-context.ts';

@@ -2,9 +2,9 @@ import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/c
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import { defaultConfiguration } from '@ticketing/service-kit/settings/configuration-copy.ts';
-import { buildHourIndexes, exceededForMs, openHourlyBytes } from '@ticketing/store/hourly-bytes.ts';
-import { serverTime } from '@ticketing/store/server-time.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { serverTime } from '@ticketing/store/connection/server-time.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
+import { buildHourIndexes, exceededForMs, openHourlyBytes } from '@ticketing/store/quota/hourly-bytes.ts';
 import type { Connection } from 'mongoose';
 
 /** How many bytes of files each caller stores within 24 hours. Only people have a limit. */

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
-import type { Query } from '@ticketing/store/field-query.ts';
-import { removePresent } from '@ticketing/store/remove-present.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
+import { removePresent } from '@ticketing/store/document/remove-present.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, mongo } from 'mongoose';
 import { buildQuotaIndexes } from './file-quota.ts';
 

@@ -1,8 +1,8 @@
 import type { HttpBody } from '@ticketing/contracts/ticketing/api/v1/http_body_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { bodyHead, bodyPiece } from '@ticketing/rest/http-body.ts';
+import { bodyHead, bodyPiece } from '@ticketing/rest/routes/http-body.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { AttachmentState } from './attachment.ts';
 import { downloadOf } from './download.ts';
 import type { FileContext } from './file-context.ts';

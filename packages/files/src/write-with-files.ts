@@ -1,5 +1,5 @@
 import { mayFollowChange } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { removeFiles } from './attach-files.ts';
 import type { AttachmentState } from './attachment.ts';
 import type { FileContext } from './file-context.ts';

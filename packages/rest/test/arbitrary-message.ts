@@ -9,7 +9,7 @@ import {
 } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import fc from 'fast-check';
-import { rulesOf, spellingsOf } from '../src/options.ts';
+import { rulesOf, spellingsOf } from '../src/codec/options.ts';
 import { anyCharacter } from './arbitrary-text.ts';
 
 /** Any message of a type. A field that may be unset is sometimes unset; every other field has a value. */

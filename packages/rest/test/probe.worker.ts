@@ -1,5 +1,5 @@
 import { parentPort, threadId } from 'node:worker_threads';
-import type { JsonJob } from '../src/json-thread.ts';
+import type { JsonJob } from '../src/limits/json-thread.ts';
 
 /** A thread that does what the text of the body says; otherwise its value is the id of the thread. */
 parentPort?.on('message', (job: JsonJob) => {

@@ -11,9 +11,9 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compileMessageDecoder, Problems } from '../src/decode.ts';
-import { messageEncoder } from '../src/encode.ts';
-import { jsonFormOf, spellingsOf } from '../src/options.ts';
+import { compileMessageDecoder, Problems } from '../src/codec/decode.ts';
+import { messageEncoder } from '../src/codec/encode.ts';
+import { jsonFormOf, spellingsOf } from '../src/codec/options.ts';
 import { arbitraryMessage } from './arbitrary-message.ts';
 import { probeMessage } from './probe-contract.ts';
 

@@ -12,7 +12,7 @@ import { CustomerService } from '@ticketing/contracts/ticketing/tickets/v1/custo
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { describe, expect, test } from 'vitest';
-import { openApiDocument } from '../src/openapi.ts';
+import { openApiDocument } from '../src/documents/openapi.ts';
 
 // The operations, fields, types, defaults and limits of the specification, typed a second time on purpose: a
 // contract that differs from it fails here, though all code follows the contract.

@@ -3,9 +3,9 @@ import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_servic
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
-import { openLargeJson } from '../src/large-json.ts';
-import { sendProblem } from '../src/problem-reply.ts';
-import { implement, type RestApiOptions, registerRestApi, type ServiceImplementation } from '../src/rest-api.ts';
+import { openLargeJson } from '../src/limits/large-json.ts';
+import { sendProblem } from '../src/routes/problem-reply.ts';
+import { implement, type RestApiOptions, registerRestApi, type ServiceImplementation } from '../src/routes/rest-api.ts';
 
 type Handler = (call: object, request: Message & Record<string, unknown>) => Promise<Message>;
 

@@ -71,6 +71,25 @@ export function startWakefulLoop({ pollMs, run, onError, after }: WakefulLoopOpt
   };
 }
 
+/** A loop that is made before it is started. */
+export interface LaterLoop {
+  start(): WakefulLoop;
+  /** Wakes the loop if it runs. Its first run looks for all work, so that no earlier wake is missed. */
+  wake(): void;
+}
+
+/** Makes a loop that a role of this process may start, and that other parts of the process wake. */
+export function wakefulLoop(options: WakefulLoopOptions): LaterLoop {
+  let running: WakefulLoop | undefined;
+  return {
+    start() {
+      running = startWakefulLoop(options);
+      return running;
+    },
+    wake: () => running?.wake(),
+  };
+}
+
 /** Resolves at the next wake, after `waitMs`, or when the signal aborts, and leaves no timer and no listener behind. */
 async function wakeOrTimeout(wakes: EventEmitter, waitMs: number, stopping: AbortSignal): Promise<void> {
   const done = new AbortController();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { ExportService } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
-import { implement } from '@ticketing/rest/rest-api.ts';
+import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import { aborted, startWakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { serviceNamed } from '@ticketing/system/services.ts';
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import type { Connection } from 'mongoose';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../src/database.ts';
-import { storeCall } from '../src/store-error.ts';
+import { openDatabase } from '../src/connection/database.ts';
+import { storeCall } from '../src/document/store-error.ts';
 
 const heldText = 'hold this request';
 

@@ -1,6 +1,6 @@
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { expect, test } from 'vitest';
-import { openDailyJob } from '../src/daily-job.ts';
+import { openDailyJob } from '../src/leases/daily-job.ts';
 
 const connection = await testDatabase();
 

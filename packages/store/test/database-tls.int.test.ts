@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream';
 import { createServer } from 'node:tls';
 import { createAuthority } from '@ticketing/testkit/certificate-authority.ts';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../src/database.ts';
+import { openDatabase } from '../src/connection/database.ts';
 
 /** Puts TLS in front of the server of the tests. Returns its address. */
 async function serveTls(options: { cert: string; key: string }): Promise<string> {

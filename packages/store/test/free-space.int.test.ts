@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { expect, test } from 'vitest';
-import { readDisk } from '../src/free-space.ts';
+import { readDisk } from '../src/connection/free-space.ts';
 
 const connection = await testDatabase();
 

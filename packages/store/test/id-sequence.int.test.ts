@@ -1,7 +1,7 @@
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import type { Connection } from 'mongoose';
 import { beforeAll, expect, test } from 'vitest';
-import { idSequence } from '../src/id-sequence.ts';
+import { idSequence } from '../src/ids/id-sequence.ts';
 
 let connection: Connection;
 beforeAll(async () => {

@@ -3,7 +3,11 @@ import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { buildIdempotencyIndexes, type IdempotencyStore, openIdempotencyStore } from '../src/idempotency-store.ts';
+import {
+  buildIdempotencyIndexes,
+  type IdempotencyStore,
+  openIdempotencyStore,
+} from '../src/idempotency/idempotency-store.ts';
 
 const connection = await testDatabase();
 beforeAll(() => buildIdempotencyIndexes(connection));

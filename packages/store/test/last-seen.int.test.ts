@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { expect, test } from 'vitest';
-import { openLastSeen } from '../src/last-seen.ts';
+import { openLastSeen } from '../src/leases/last-seen.ts';
 
 const lastSeen = openLastSeen(await testDatabase());
 const age = async (name: string) => (await lastSeen.ages([name])).get(name);

@@ -1,8 +1,8 @@
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import type { mongo } from 'mongoose';
 import { expect, test } from 'vitest';
-import { type Leased, openLeases } from '../src/lease.ts';
-import { followServerTime, serverTime } from '../src/server-time.ts';
+import { followServerTime, serverTime } from '../src/connection/server-time.ts';
+import { type Leased, openLeases } from '../src/leases/lease.ts';
 
 interface Job extends Leased {
   state?: string;

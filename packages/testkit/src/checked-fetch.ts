@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from '@ticketing/rest/openapi.ts';
+import type { OpenApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { type ResponseCheck, responseChecker } from './response-check.ts';
 
 /** Like `fetch`, but throws an error if a response differs from the OpenAPI document. */

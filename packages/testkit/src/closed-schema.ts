@@ -1,4 +1,4 @@
-import type { Schema } from '@ticketing/rest/openapi-schema.ts';
+import type { Schema } from '@ticketing/rest/documents/openapi-schema.ts';
 
 /**
  * Makes a stricter copy of the named schemas of an OpenAPI document, in which objects may have only the keys that their

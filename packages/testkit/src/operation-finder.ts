@@ -1,5 +1,5 @@
-import type { OpenApiDocument, OpenApiOperation } from '@ticketing/rest/openapi.ts';
-import type { Schema } from '@ticketing/rest/openapi-schema.ts';
+import type { OpenApiDocument, OpenApiOperation } from '@ticketing/rest/documents/openapi.ts';
+import type { Schema } from '@ticketing/rest/documents/openapi-schema.ts';
 
 /** A response of an operation in an OpenAPI document. */
 export interface ListedResponse {

@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from '@ticketing/rest/openapi.ts';
+import type { OpenApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { describe, expect, test } from 'vitest';
 import { type ReceivedResponse, responseChecker } from './response-check.ts';
 

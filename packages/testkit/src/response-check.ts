@@ -1,5 +1,5 @@
-import type { OpenApiDocument } from '@ticketing/rest/openapi.ts';
-import { problemMediaType } from '@ticketing/rest/problem.ts';
+import { problemMediaType } from '@ticketing/rest/codec/problem.ts';
+import type { OpenApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { type ListedResponse, operationFinder, type PathOperations } from './operation-finder.ts';
 import { type SchemaCheck, schemaChecker } from './schema-check.ts';
 

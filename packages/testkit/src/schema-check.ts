@@ -1,5 +1,5 @@
-import type { OpenApiDocument } from '@ticketing/rest/openapi.ts';
-import type { Schema } from '@ticketing/rest/openapi-schema.ts';
+import type { OpenApiDocument } from '@ticketing/rest/documents/openapi.ts';
+import type { Schema } from '@ticketing/rest/documents/openapi-schema.ts';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { closedSchema, closedSchemas } from './closed-schema.ts';

@@ -1,7 +1,7 @@
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { testCaller } from './test-identity.ts';
 
 /** A call for handlers that a test calls itself, with all that they may use. It has no headers, and never ends. */

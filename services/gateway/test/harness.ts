@@ -1,4 +1,4 @@
-import { mergeOpenApi, openApiDocument } from '@ticketing/rest/openapi.ts';
+import { mergeOpenApi, openApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { type Runtime, systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { serviceNamed, variableOf } from '@ticketing/system/services.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { openApiDocument } from '@ticketing/rest/openapi.ts';
+import { openApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { variableOf } from '@ticketing/system/services.ts';
 import { freePort } from '@ticketing/testkit/free-port.ts';
 import { type PipelinedRequests, readStatuses, sendPipelined } from '@ticketing/testkit/pipelined.ts';

@@ -1,5 +1,5 @@
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { type ErasedIds, erasedIds } from '@ticketing/store/erased-ids.ts';
+import { type ErasedIds, erasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import { dropReferences } from './agent/drop-deleted.ts';
 import type { AgentContext } from './agent/open.ts';
 import type { AnalysisStore } from './detection/queue-store.ts';

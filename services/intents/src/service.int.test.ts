@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { SessionService } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import { secretBox } from '@ticketing/secrets/sealed-text.ts';
+import { secretBox } from '@ticketing/text/sealed-text.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type IntentsHarness, startHarness } from '../test/harness.ts';
 import { headerBinding, signatureBinding } from './agent/rules/http-executor.ts';

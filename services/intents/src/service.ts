@@ -7,7 +7,7 @@ import { SessionService } from '@ticketing/contracts/ticketing/intents/v1/sessio
 import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import { deletedTagIds } from '@ticketing/events/consumer/deleted-tags.ts';
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
-import { implement } from '@ticketing/rest/rest-api.ts';
+import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConfidenceColor } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { IntentProposal } from '../src/intent/rules/intent.ts';
 import { type IntentsHarness, startHarness } from './harness.ts';

@@ -1,6 +1,6 @@
 import { KnowledgeService } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
 import { SkillService } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
-import { implement } from '@ticketing/rest/rest-api.ts';
+import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { eventHandler } from './consume.ts';
 import { openContext } from './context.ts';

@@ -1,4 +1,4 @@
-import { buildErasedIdIndexes } from '@ticketing/store/erased-ids.ts';
+import { buildErasedIdIndexes } from '@ticketing/store/ids/erased-ids.ts';
 import type { Connection } from 'mongoose';
 import { buildSkillIndexes } from './skill/store.ts';
 import { buildSourceIndexes } from './source/schema.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OperationRequest } from '@ticketing/service-kit/lifecycle/operation-request.ts';
+import type { OperationRequest } from '@ticketing/service-kit/operations/operation-request.ts';
 import { startServiceHarness } from '@ticketing/testkit/service-harness.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { service } from '../src/service.ts';

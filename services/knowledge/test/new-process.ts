@@ -1,10 +1,10 @@
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import type { Database } from '@ticketing/store/database.ts';
-import { erasedIds } from '@ticketing/store/erased-ids.ts';
-import { idSequence } from '@ticketing/store/id-sequence.ts';
-import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
-import { openPageBudget } from '@ticketing/store/page-budget.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
+import { openIdempotencyStore } from '@ticketing/store/idempotency/idempotency-store.ts';
+import { erasedIds } from '@ticketing/store/ids/erased-ids.ts';
+import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
+import { openPageBudget } from '@ticketing/store/paging/page-budget.ts';
 import type { Context } from '../src/context.ts';
 import { deletedTagCollection } from '../src/set-up-store.ts';
 import { skillStore } from '../src/skill/store.ts';

@@ -10,7 +10,7 @@ import {
 import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { TestResponse } from '@ticketing/testkit/send-request.ts';
 import {

@@ -5,12 +5,12 @@ import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snaps
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { type FileContext, fileContext } from '@ticketing/files/file-context.ts';
-import type { LargeJson } from '@ticketing/rest/large-json.ts';
+import type { LargeJson } from '@ticketing/rest/limits/large-json.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { type ErasedIds, erasedIds } from '@ticketing/store/erased-ids.ts';
-import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
-import type { PageBudget } from '@ticketing/store/page-budget.ts';
+import { type ErasedIds, erasedIds } from '@ticketing/store/ids/erased-ids.ts';
+import { type IdSequence, idSequence } from '@ticketing/store/ids/id-sequence.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import type { TemplatesConfig } from './config.ts';
 import { type EmailTemplateStore, emailTemplateStore } from './email-template/store.ts';
 import { measureRenders } from './rendering/metrics.ts';

@@ -1,7 +1,7 @@
 import { EmailTemplateService } from '@ticketing/contracts/ticketing/templates/v1/email_template_service_pb.ts';
 import { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
 import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
-import { implement } from '@ticketing/rest/rest-api.ts';
+import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { readTemplatesConfig } from './config.ts';
 import { eventHandler } from './consume.ts';

@@ -1,5 +1,5 @@
 import { buildFileIndexes } from '@ticketing/files/file-store.ts';
-import { buildErasedIdIndexes } from '@ticketing/store/erased-ids.ts';
+import { buildErasedIdIndexes } from '@ticketing/store/ids/erased-ids.ts';
 import type { Connection } from 'mongoose';
 import { emailTemplateModel } from './email-template/schema.ts';
 import { buildDeletionIndexes } from './template/deletion-store.ts';

@@ -1,7 +1,7 @@
 import { EmailTemplateService } from '@ticketing/contracts/ticketing/templates/v1/email_template_service_pb.ts';
 import { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
 import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
-import { accessOf, restRuleOf } from '@ticketing/rest/options.ts';
+import { accessOf, restRuleOf } from '@ticketing/rest/codec/options.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startHarness, type TemplatesHarness } from './harness.ts';
 

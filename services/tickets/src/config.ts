@@ -1,5 +1,5 @@
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
-import { type ReceiverConfig, readReceiverConfig } from './inbound-mail/receiver-config.ts';
+import type { ReceiverConfig } from './inbound-mail/smtp-receiver.ts';
 import { type MailConfig, readMailConfig } from './outbound-mail/config.ts';
 
 /** The configuration that only this service has. */
@@ -27,7 +27,7 @@ export interface ErpConfig {
 export function readTicketsConfig(from: ConfigReader): TicketsConfig {
   return {
     ...readMailConfig(from),
-    receiver: readReceiverConfig(from),
+    receiver: readReceiver(from),
     erp: {
       timeoutMs: from.integer('ERP_TIMEOUT_MS', { default: 5_000, min: 100, max: 25_000 }),
       waitMs: from.integer('ERP_WAIT_MS', { default: 1_000, min: 10, max: 10_000 }),
@@ -36,4 +36,11 @@ export function readTicketsConfig(from: ConfigReader): TicketsConfig {
       maxResponses: from.integer('ERP_CACHE_ENTRIES', { default: 100_000, min: 0, max: 10_000_000 }),
     },
   };
+}
+
+/** Reads the address at which mails are received; undefined without a port: then none are received. */
+function readReceiver(from: ConfigReader): ReceiverConfig | undefined {
+  const host = from.text('MAIL_RECEIVER_HOST', { default: '127.0.0.1' });
+  const isOn = from.optionalText('MAIL_RECEIVER_PORT') !== undefined;
+  return isOn ? { host, port: from.port('MAIL_RECEIVER_PORT', 0) } : undefined;
 }

@@ -2,18 +2,18 @@ import type { Client } from '@connectrpc/connect';
 import type { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import type { UpdateTicketsRequest } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
-import type { LargeJson } from '@ticketing/rest/large-json.ts';
+import type { LargeJson } from '@ticketing/rest/limits/large-json.ts';
 import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { SettingsAge } from '@ticketing/service-kit/settings/configuration-copy.ts';
-import type { CursorCodec } from '@ticketing/store/cursor.ts';
-import type { IdSequence } from '@ticketing/store/id-sequence.ts';
-import type { IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency-store.ts';
-import type { PageBudget } from '@ticketing/store/page-budget.ts';
-import type { ProfileStore } from '@ticketing/store/profile-store.ts';
+import type { ProfileStore } from '@ticketing/store/cache/profile-store.ts';
+import type { IdempotencyStore, ResponseSubject } from '@ticketing/store/idempotency/idempotency-store.ts';
+import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
+import type { CursorCodec } from '@ticketing/store/paging/cursor.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import type { Analyses } from './analysis/client.ts';
 import type { AnalysisRequestStore } from './analysis/request-store.ts';
 import type { BulkStore } from './bulk/store.ts';
@@ -21,18 +21,25 @@ import type { ErpConfig } from './config.ts';
 import type { CustomerDirectory } from './customer/directory.ts';
 import type { EmbeddedErp } from './customer/erp/embedded.ts';
 import type { ErpResponseStore } from './customer/erp/response-store.ts';
+import type { ErasureDeps } from './erasure/erase.ts';
 import type { MailReader } from './inbound-mail/reader.ts';
 import type { TicketTokens } from './message/rules/ticket-token.ts';
 import type { TextWork } from './message/text/work.ts';
 import type { TicketSettings } from './settings.ts';
 import type { TicketStores } from './stores.ts';
-import type { TagStore } from './tag/store.ts';
+import type { TagDeps } from './tag/open.ts';
+import type { Commit } from './ticket/commit.ts';
 import type { Sessions } from './ticket/sessions.ts';
 import type { Templates } from './ticket/template/client.ts';
 
 /** The stores, settings and process-wide state that the handlers of this service use. */
-export interface Context extends TicketStores, FileContext {
-  tags: TagStore;
+export interface Context
+  extends TicketStores,
+    FileContext,
+    Pick<TagDeps, 'tags' | 'removeTags'>,
+    Pick<ErasureDeps, 'eraseElsewhere' | 'resolveReservation'> {
+  attachments: FileContext;
+  commit: Commit;
   profiles: ProfileStore;
   analysisRequests: AnalysisRequestStore;
   analyses: Analyses;

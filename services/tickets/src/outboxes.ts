@@ -1,8 +1,8 @@
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
-import { type Outbox, openOutbox } from '@ticketing/events/outbox/outbox.ts';
-import type { Database } from '@ticketing/store/database.ts';
-import { tagChangedMessage } from './tag/event-to-proto.ts';
-import { tagCollection } from './tag/schema.ts';
+import { openOutbox, type Outbox } from '@ticketing/events/outbox/outbox.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
+import { tagCollection } from './tag/store.ts';
+import { tagChangedMessage } from './tag/to-proto.ts';
 import { ticketChangedMessage } from './ticket/event-to-proto.ts';
 import { ticketCollection } from './ticket/store/schema.ts';
 

@@ -1,13 +1,11 @@
 import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
 import { forwardAnalysisRequests } from './analysis/forward-requests.ts';
-import { sweepTicketFiles } from './attachment/sweep-files.ts';
+import { sweepTicketFiles } from './attachment/find.ts';
 import type { Context } from './context.ts';
-import { finishErasure } from './erasure/finish.ts';
+import { finishErasures } from './erasure/erase.ts';
 import { sweepUnseenMessageIds, sweepUnseenMessages } from './message/sweep-unseen.ts';
-import { cleanUpDeletedTags } from './tag/remove-deleted.ts';
+import { cleanUpDeletedTags } from './tag/delete.ts';
 import { reopenDueTickets } from './ticket/reopen-due.ts';
-
-const batchSize = 100;
 
 /**
  * The tasks of the scheduler role of this service. All replicas may run them concurrently: the store ensures that each
@@ -48,13 +46,4 @@ async function spreadCustomerCopies({ customerCopies }: Context): Promise<void> 
 
 async function trimErpResponses({ erpResponses, erpConfig, runtime }: Context): Promise<void> {
   await erpResponses.trim(new Date(runtime.now()), erpConfig.maxResponses);
-}
-
-/** Finishes the erasure of tickets whose deletion was interrupted. */
-async function finishErasures(context: Context): Promise<void> {
-  for (;;) {
-    const ids = await context.erasures.pendingIds('tickets', batchSize);
-    for (const id of ids) await finishErasure(context, id);
-    if (ids.length < batchSize) return;
-  }
 }

@@ -8,7 +8,7 @@ import { erpResponseModel } from './customer/erp/response-store.ts';
 import { buildHistoryIndexes } from './history/schema.ts';
 import { externalMessageIdModel } from './message/external-id-store.ts';
 import { conversationModel } from './message/schema.ts';
-import { tagModel } from './tag/schema.ts';
+import { tagModel } from './tag/store.ts';
 import { ticketModel } from './ticket/store/schema.ts';
 
 const models = [

@@ -10,7 +10,7 @@ import {
   CreateTicketRequestSchema,
   TicketService,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { accessOf, restRuleOf } from '@ticketing/rest/options.ts';
+import { accessOf, restRuleOf } from '@ticketing/rest/codec/options.ts';
 import { createGrpcTransport } from '@ticketing/service-kit/client/grpc-transport.ts';
 import { profileKinds } from '@ticketing/service-kit/identity/caller.ts';
 import { badTokens } from '@ticketing/testkit/bad-tokens.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
+import { openIdempotencyStore } from '@ticketing/store/idempotency/idempotency-store.ts';
 import { golden } from '@ticketing/testkit/golden.ts';
 import type { TestResponse } from '@ticketing/testkit/send-request.ts';
 import mongoose, { type mongo } from 'mongoose';

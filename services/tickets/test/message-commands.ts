@@ -1,4 +1,4 @@
-import { formatDateTime } from '@ticketing/rest/date-time.ts';
+import { formatDateTime } from '@ticketing/rest/codec/date-time.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import fc from 'fast-check';
 import { expect } from 'vitest';

@@ -6,9 +6,9 @@ import {
   SpamStatusSchema,
   TicketStatusSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
+import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
-import { wordsOf } from '@ticketing/words/words.ts';
+import { wordsOf } from '@ticketing/text/words.ts';
 import fc from 'fast-check';
 import { createdEvent } from '../src/ticket/rules/event.ts';
 import { initialTicket, type TicketState } from '../src/ticket/rules/fields.ts';

@@ -1,11 +1,11 @@
 import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
-import { openLargeJson } from '@ticketing/rest/large-json.ts';
+import { openLargeJson } from '@ticketing/rest/limits/large-json.ts';
 import { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import type { Database } from '@ticketing/store/database.ts';
-import { openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
-import { openPageBudget } from '@ticketing/store/page-budget.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
+import { openIdempotencyStore } from '@ticketing/store/idempotency/idempotency-store.ts';
+import { openPageBudget } from '@ticketing/store/paging/page-budget.ts';
 import { readTicketsConfig } from '../src/config.ts';
 import type { Context } from '../src/context.ts';
 import { openContext } from '../src/open-context.ts';

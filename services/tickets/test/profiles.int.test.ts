@@ -1,4 +1,4 @@
-import { profileStore } from '@ticketing/store/profile-store.ts';
+import { profileStore } from '@ticketing/store/cache/profile-store.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import type { Connection } from 'mongoose';

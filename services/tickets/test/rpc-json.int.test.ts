@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { largeBodyBytes } from '@ticketing/rest/large-json.ts';
+import { largeBodyBytes } from '@ticketing/rest/limits/large-json.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from './harness.ts';

@@ -4,7 +4,7 @@ import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/tem
 import type { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { type DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
-import { bodyPiece } from '@ticketing/rest/http-body.ts';
+import { bodyPiece } from '@ticketing/rest/routes/http-body.ts';
 import { type StubServer, startStubServer } from '@ticketing/testkit/stub-server.ts';
 
 /** A response template of the stub, as functions of its values. */

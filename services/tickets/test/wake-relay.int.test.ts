@@ -10,7 +10,7 @@ import {
   UpdateTicketRequestSchema,
   UpdateTicketsRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { updateTickets } from '../src/bulk/update.ts';

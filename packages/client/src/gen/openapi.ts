@@ -1328,7 +1328,7 @@ export interface components {
              * @example 2026-01-31T09:10:00Z
              */
             createdAt: string | null;
-            /** @description Who took part. */
+            /** @description The participants. */
             participants: components["schemas"]["SessionParticipant"][];
             /**
              * Format: int32
@@ -1496,7 +1496,7 @@ export interface components {
              * @description The person who wrote it; null for a message of the customer or of a program. A draft of a program has the person who published it.
              */
             agentId: number | null;
-            /** @description Who wrote it. */
+            /** @description The author. */
             sender: components["schemas"]["ConversationSender"] | null;
             /** @description The ids of the intents that the message is about. */
             intentIds: number[];
@@ -1532,7 +1532,7 @@ export interface components {
              */
             publishedBy: number | null;
         };
-        /** @description Who wrote a message. */
+        /** @description The author of a message. */
         ConversationSender: {
             /**
              * Format: int32
@@ -1554,17 +1554,17 @@ export interface components {
              */
             parent?: number | null;
             /**
-             * @description What the tag can be attached to.
+             * @description The kind of object to which the tag can be attached.
              * @default ticket
              */
             reference?: components["schemas"]["TagReference"] | null;
             /**
-             * @description What kind of property the tag describes.
+             * @description The kind of property that the tag describes.
              * @default skill
              */
             type?: components["schemas"]["TagType"] | null;
             /**
-             * @description Who sees the tag.
+             * @description The audience of the tag.
              * @default public
              */
             visibility?: components["schemas"]["TagVisibility"] | null;
@@ -1869,7 +1869,7 @@ export interface components {
              * @description The id of the ticket, or of the entry in its source.
              */
             id: number | null;
-            /** @description What kind of entry it is. */
+            /** @description The kind of entry. */
             type: components["schemas"]["HistoryEntryType"];
             /** @description The channel; null unless the type is ticket. */
             channel: components["schemas"]["Channel"] | null;
@@ -1890,7 +1890,7 @@ export interface components {
             createdAt: string | null;
         };
         /**
-         * @description What kind of history entry it is.
+         * @description The kind of a history entry.
          *
          *     - `ticket`: A ticket.
          *     - `gridMessage`: A message exchanged with a grid operator.
@@ -1976,7 +1976,7 @@ export interface components {
             sent: boolean;
             /** @description Whether the ticket was closed. */
             ticketClosed: boolean;
-            /** @description Who got the message. */
+            /** @description The addresses that got the message. */
             recipient: string | null;
             /** @description The message. */
             message: string | null;
@@ -2058,7 +2058,7 @@ export interface components {
          */
         Priority: "low" | "medium" | "high" | "urgent";
         /**
-         * @description What AI analyses again.
+         * @description The parts that AI analyses again.
          *
          *     - `full`: Everything.
          *     - `summaryAndText`: The summary and the text.
@@ -2068,7 +2068,7 @@ export interface components {
          * @enum {string}
          */
         RefreshMode: "full" | "summaryAndText" | "customer" | "tags" | "agents";
-        /** @description Who should get a reply. */
+        /** @description The recipients of a reply. */
         ReplyRecipients: {
             /** @description The recipients. */
             to: string[];
@@ -2318,11 +2318,11 @@ export interface components {
              * @description The id of the parent; null for a top-level tag.
              */
             parent: number | null;
-            /** @description What the tag can be attached to. */
+            /** @description The kind of object to which the tag can be attached. */
             reference: components["schemas"]["TagReference"];
-            /** @description What kind of property the tag describes. */
+            /** @description The kind of property that the tag describes. */
             type: components["schemas"]["TagType"];
-            /** @description Who sees the tag. */
+            /** @description The audience of the tag. */
             visibility: components["schemas"]["TagVisibility"];
             /** @description A colour for display, for example "#3b82f6". */
             color: string | null;
@@ -2359,7 +2359,7 @@ export interface components {
             keywords?: string[] | null;
         };
         /**
-         * @description What a tag can be attached to.
+         * @description The kind of object to which a tag can be attached.
          *
          *     - `ticket`: Tickets; the default.
          *     - `contract`: Contracts.
@@ -2368,7 +2368,7 @@ export interface components {
          */
         TagReference: "ticket" | "contract" | "customer";
         /**
-         * @description What kind of property a tag describes.
+         * @description The kind of property that a tag describes.
          *
          *     - `skill`: A skill that an agent needs; the default.
          *     - `product`: A product.
@@ -2380,7 +2380,7 @@ export interface components {
          */
         TagType: "skill" | "product" | "brand" | "customerProperty" | "contractProperty" | "other";
         /**
-         * @description Who sees a tag.
+         * @description The audience of a tag.
          *
          *     - `public`: Everybody; the default.
          *     - `private`: Agents only.
@@ -2417,7 +2417,7 @@ export interface components {
              * @description Use `replyRecipients.bcc`.
              */
             bccEmails: string[];
-            /** @description Who should get a reply; null for system tickets. */
+            /** @description The recipients of a reply; null for system tickets. */
             replyRecipients: components["schemas"]["ReplyRecipients"] | null;
             /**
              * Format: int32
@@ -2539,7 +2539,7 @@ export interface components {
             closedAt: string | null;
             /** @description Why the legitimation is not higher; only if it is from 10 to 19. */
             customerLegitimationMessage?: string;
-            /** @description Who wrote the latest response. */
+            /** @description The author of the latest response. */
             lastResponseAuthor: components["schemas"]["Agent"] | null;
             /** @description The assigned agent. */
             agent: components["schemas"]["Agent"] | null;
@@ -2682,7 +2682,7 @@ export interface components {
             status: components["schemas"]["TicketIntentStatus"];
             /** @description The message that the customer would get. */
             messagePreview: string | null;
-            /** @description Who would get it. */
+            /** @description The addresses that would get it. */
             recipient: string | null;
             /** @description The data of the action. */
             data: {
@@ -2769,7 +2769,7 @@ export interface components {
              * @description Use `replyRecipients.bcc`.
              */
             bccEmails: string[];
-            /** @description Who should get a reply; null for system tickets. */
+            /** @description The recipients of a reply; null for system tickets. */
             replyRecipients: components["schemas"]["ReplyRecipients"] | null;
             /**
              * Format: int32
@@ -2877,7 +2877,7 @@ export interface components {
             closedAt: string | null;
             /** @description Why the legitimation is not higher; only if it is from 10 to 19. */
             customerLegitimationMessage?: string;
-            /** @description Who wrote the latest response. */
+            /** @description The author of the latest response. */
             lastResponseAuthor: components["schemas"]["Agent"] | null;
             /** @description The assigned agent. */
             agent: components["schemas"]["Agent"] | null;
@@ -2942,11 +2942,11 @@ export interface components {
              * @description The id of the parent; null makes it a top-level tag.
              */
             parent?: number | null;
-            /** @description What the tag can be attached to. */
+            /** @description The kind of object to which the tag can be attached. */
             reference?: components["schemas"]["TagReference"];
-            /** @description What kind of property the tag describes. */
+            /** @description The kind of property that the tag describes. */
             type?: components["schemas"]["TagType"];
-            /** @description Who sees the tag. */
+            /** @description The audience of the tag. */
             visibility?: components["schemas"]["TagVisibility"];
             /** @description A colour for display: `#rgb` or `#rrggbb`. */
             color?: string | null;
@@ -3011,7 +3011,7 @@ export interface components {
             /** @description Always true. */
             success: boolean;
         };
-        /** @description What the system can propose for a ticket, when, and how it is executed. */
+        /** @description A rule by which the system proposes an action for a ticket, and how the action is executed. */
         AiAgent: {
             /**
              * Format: int32
@@ -3022,7 +3022,7 @@ export interface components {
             slug: string;
             /** @description The name, which its intents show. */
             name: string;
-            /** @description What it does. */
+            /** @description Its purpose. */
             description: string | null;
             /** @description Whether it proposes anything, and whether its intents can be executed. */
             enabled: boolean;
@@ -3055,7 +3055,7 @@ export interface components {
              * @example 2026-01-31 09:10:00
              */
             modifiedAt: string | null;
-            /** @description Who may execute its intents. */
+            /** @description The callers who may execute its intents. */
             executableBy: components["schemas"]["AiAgentExecutableBy"] | null;
             /** @description Whether its intents can be executed for a closed ticket; null: unless its executor is of type http. */
             allowClosed: boolean | null;
@@ -3084,14 +3084,14 @@ export interface components {
              */
             minConfidence?: number | null;
         };
-        /** @description Who may execute the intents of an AI agent: callers of one of the kinds who have the right. The system executes them by itself without regard to it. */
+        /** @description The callers who may execute the intents of an AI agent: callers of one of the kinds who have the right. It does not limit automatic execution by the system. */
         AiAgentExecutableBy: {
             /** @description Kinds of profiles. Empty: all, but for an executor of type http neither vendor nor vendorPartner. */
             kinds: string[];
             /** @description The right that is needed; null: none. */
             permission: string | null;
         };
-        /** @description Who may execute the intents of an AI agent: callers of one of the kinds who have the right. The system executes them by itself without regard to it. */
+        /** @description The callers who may execute the intents of an AI agent: callers of one of the kinds who have the right. It does not limit automatic execution by the system. */
         AiAgentExecutableByInput: {
             /** @description Kinds of profiles. Empty: all, but for an executor of type http neither vendor nor vendorPartner. */
             kinds?: ("user" | "vendor" | "vendorPartner" | "serviceWorker" | "codeExecutor" | "system")[] | null;
@@ -3100,7 +3100,7 @@ export interface components {
         };
         /** @description How the intents of an AI agent are executed. */
         AiExecutor: {
-            /** @description What is done. The other fields belong to some types only. */
+            /** @description The kind of action. The other fields belong to some types only. */
             type: components["schemas"]["AiExecutorType"] | null;
             /** @description http: the URL of the backend system. */
             url: string | null;
@@ -3133,7 +3133,7 @@ export interface components {
         };
         /** @description How the intents of an AI agent are executed. */
         AiExecutorInput: {
-            /** @description What is done. The other fields belong to some types only. */
+            /** @description The kind of action. The other fields belong to some types only. */
             type: components["schemas"]["AiExecutorType"];
             /**
              * Format: uri
@@ -3171,7 +3171,7 @@ export interface components {
             } | null;
         };
         /**
-         * @description What an executor does.
+         * @description The kind of action of an executor.
          *
          *     - `http`: Calls a backend system.
          *     - `reply`: Replies with a response template.
@@ -3187,7 +3187,7 @@ export interface components {
             name: string;
             /** @description The stable name for references. Default: derived from the name. */
             slug?: string | null;
-            /** @description What it does. */
+            /** @description Its purpose. */
             description?: string | null;
             /**
              * @description Whether it proposes anything, and whether its intents can be executed.
@@ -3216,7 +3216,7 @@ export interface components {
              * @description After how many minutes an intent with a recommended option is executed by the system. Default: never.
              */
             autoExecuteAfterMinutes?: number | null;
-            /** @description Who may execute its intents. */
+            /** @description The callers who may execute its intents. */
             executableBy?: components["schemas"]["AiAgentExecutableByInput"] | null;
             /** @description Whether its intents can be executed for a closed ticket. Default: unless its executor is of type http. */
             allowClosed?: boolean | null;
@@ -3226,7 +3226,7 @@ export interface components {
             /** @description Always true. */
             success: boolean;
         };
-        /** @description What to execute. */
+        /** @description The intent to execute, and its data. */
         ExecuteIntentRequest: {
             /**
              * Format: int32
@@ -3321,7 +3321,7 @@ export interface components {
             name?: string;
             /** @description The stable name for references. */
             slug?: string;
-            /** @description What it does. */
+            /** @description Its purpose. */
             description?: string | null;
             /** @description Whether it proposes anything, and whether its intents can be executed. */
             enabled?: boolean;
@@ -3344,7 +3344,7 @@ export interface components {
              * @description After how many minutes an intent with a recommended option is executed by the system; null: never.
              */
             autoExecuteAfterMinutes?: number | null;
-            /** @description Who may execute its intents; replaces all of it. */
+            /** @description The callers who may execute its intents; replaces all of it. */
             executableBy?: components["schemas"]["AiAgentExecutableByInput"];
             /** @description Whether its intents can be executed for a closed ticket; null: unless its executor is of type http. */
             allowClosed?: boolean | null;
@@ -3367,7 +3367,7 @@ export interface components {
         CreateTemplateRequest: {
             /** @description The text, in HTML and Handlebars. At most 1 MiB in UTF-8. */
             message: string;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: string | null;
             /**
              * Format: int32
@@ -3396,7 +3396,7 @@ export interface components {
             /** @description Always true. */
             success: boolean;
         };
-        /** @description What surrounds a message in a mail: a greeting, a signature. */
+        /** @description The text around a message in a mail: a greeting, a signature. */
         EmailTemplate: {
             /**
              * Format: int32
@@ -3501,7 +3501,7 @@ export interface components {
              * @description The e-mail template around it; null: that of the setting `genericTemplateId`.
              */
             emailTemplateId: number | null;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: string;
             /** @description The text, in HTML and Handlebars. */
             message: string;
@@ -3536,7 +3536,7 @@ export interface components {
         UpdateTemplateRequest: {
             /** @description The text, in HTML and Handlebars. At most 1 MiB in UTF-8. */
             message?: string;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: string;
             /**
              * Format: int32
@@ -3573,7 +3573,7 @@ export interface components {
             kind: components["schemas"]["BlockedItemKind"];
         };
         /**
-         * @description What a source that blocks is.
+         * @description The kind of a source that blocks.
          *
          *     - `article`: The source itself.
          *     - `folder`: A source above it.
@@ -3582,7 +3582,7 @@ export interface components {
         BlockedItemKind: "article" | "folder";
         /** @description The knowledge source to create. */
         CreateKnowledgeSourceRequest: {
-            /** @description What kind of text it is. */
+            /** @description The kind of text. */
             type: components["schemas"]["KnowledgeType"];
             /** @description The name. */
             name: string;
@@ -3623,7 +3623,7 @@ export interface components {
              * @description The AI agent that owns it. Default: all share it.
              */
             aiAgentId?: number | null;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: string | null;
             /** @description The text, in Markdown, as it was written. At most 1 MiB in UTF-8. */
             content?: string | null;
@@ -3669,7 +3669,7 @@ export interface components {
              * @description Assigned by the service, never reused.
              */
             id: number;
-            /** @description What kind of text it is. */
+            /** @description The kind of text. */
             type: components["schemas"]["KnowledgeType"];
             /** @description Whether it is in use. */
             status: components["schemas"]["KnowledgeStatus"];
@@ -3681,7 +3681,7 @@ export interface components {
             tags: number[];
             /** @description The teams that may read it, and what is below it; empty: all. */
             teams: number[];
-            /** @description Who has marked it as read, by time: the last 1,000. Stays when the text changes, and is empty if the caller may not read the text. */
+            /** @description The profiles that have marked it as read, by time: the last 1,000. Stays when the text changes, and is empty if the caller may not read the text. */
             readByAgents: components["schemas"]["KnowledgeReader"][];
             /** @description The title. */
             title: string;
@@ -3719,7 +3719,7 @@ export interface components {
          */
         KnowledgeStatus: "active" | "archived" | "deleted";
         /**
-         * @description What kind of text a knowledge source is.
+         * @description The kind of text of a knowledge source.
          *
          *     - `faq`: Questions and answers.
          *     - `work-instruction`: How something is done.
@@ -3817,7 +3817,7 @@ export interface components {
             aiAgentId: number | null;
             /** @description The name. */
             name: string;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: string | null;
             /** @description The text, in Markdown, as it was written. */
             content: string | null;
@@ -3836,7 +3836,7 @@ export interface components {
         };
         /** @description The changes of a knowledge source. By RPC, `update_mask` names the fields to change. */
         UpdateKnowledgeSourceRequest: {
-            /** @description What kind of text it is. */
+            /** @description The kind of text. */
             type?: components["schemas"]["KnowledgeType"];
             /** @description Whether it is in use. */
             status?: components["schemas"]["KnowledgeStatus"];
@@ -3880,7 +3880,7 @@ export interface components {
              * @description The AI agent that owns it; null: all share it.
              */
             aiAgentId?: number | null;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: string | null;
             /** @description The text, in Markdown, as it was written. At most 1 MiB in UTF-8. */
             content?: string | null;
@@ -4069,7 +4069,7 @@ export interface components {
          * @enum {string}
          */
         RowStatus: "open" | "closed" | "pending" | "resolved" | "waitingOnCustomer" | "waitingOnThirdParty";
-        /** @description Who changed something. */
+        /** @description The actor of a change. */
         Actor: {
             /**
              * Format: int32
@@ -4117,7 +4117,7 @@ export interface components {
              * @description The e-mail template around its messages.
              */
             emailTemplateId?: number | null;
-            /** @description What the channel needs. At most 16 KiB of JSON. At most 8 levels deep. */
+            /** @description The configuration of the channel. At most 16 KiB of JSON. At most 8 levels deep. */
             data?: {
                 [key: string]: unknown;
             } | null;
@@ -4126,7 +4126,7 @@ export interface components {
         CreateWebhookRequest: {
             /** @description The URL. */
             url: string;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: string | null;
             /** @description The types of the events that are sent; empty for all. */
             eventTypes?: components["schemas"]["TicketChangeType"][] | null;
@@ -4273,11 +4273,11 @@ export interface components {
             group: string;
             /** @description The name for people. */
             label: string;
-            /** @description What the setting does. */
+            /** @description The effect of the setting. */
             description: string;
             /** @description The type. */
             type: components["schemas"]["SettingType"];
-            /** @description What values it takes, as far as the type does not say it. */
+            /** @description The values that it takes, as far as the type does not say it. */
             config: components["schemas"]["SettingConfig"] | null;
             /** @description The value; null for a secret. */
             value: unknown;
@@ -4285,7 +4285,7 @@ export interface components {
             defaultValue: unknown;
         };
         /**
-         * @description What a setting is about.
+         * @description The topic of a setting.
          *
          *     - `general`: General.
          *     - `routing`: Routing.
@@ -4298,7 +4298,7 @@ export interface components {
          * @enum {string}
          */
         SettingCategory: "general" | "routing" | "ai" | "email" | "customer" | "reporting" | "security" | "webhooks";
-        /** @description What values a setting takes. */
+        /** @description The values that a setting takes. */
         SettingConfig: {
             /** @description The values to choose from. */
             options: components["schemas"]["SettingOption"][];
@@ -4344,7 +4344,7 @@ export interface components {
         SettingsGroup: {
             /** @description The name. */
             name: string;
-            /** @description What the settings are about. */
+            /** @description The topic of the settings. */
             description: string;
             /** @description The settings. */
             settings: components["schemas"]["Setting"][];
@@ -4371,7 +4371,7 @@ export interface components {
              * @description The e-mail template around its messages.
              */
             emailTemplateId: number | null;
-            /** @description What the channel needs, for example `address`, `host`, `port` and `user` of a mailbox. A value whose key contains pass, secret, token, key or credential is stored encrypted, and returned as null. */
+            /** @description The configuration of the channel, for example `address`, `host`, `port` and `user` of a mailbox. A value whose key contains pass, secret, token, key or credential is stored encrypted, and returned as null. */
             data: {
                 [key: string]: unknown;
             } | null;
@@ -4386,7 +4386,7 @@ export interface components {
             delivery: components["schemas"]["WebhookDelivery"] | null;
         };
         /**
-         * @description What happened to a ticket.
+         * @description The kind of a change of a ticket.
          *
          *     - `ticket.created`: It was created.
          *     - `ticket.updated`: It was changed.
@@ -4401,7 +4401,7 @@ export interface components {
         TicketChanged: {
             /** @description `evt_…`, ordered by time. */
             eventId: string;
-            /** @description What happened. */
+            /** @description The kind of change. */
             type: components["schemas"]["TicketChangeType"];
             /**
              * Format: int32
@@ -4426,7 +4426,7 @@ export interface components {
             occurredAt: string | null;
             /** @description The fields that changed. */
             changes: components["schemas"]["FieldChange"][];
-            /** @description Who changed it. */
+            /** @description The actor of the change. */
             actor: components["schemas"]["Actor"] | null;
             /** @description Why it was changed. */
             cause: components["schemas"]["ChangeCause"];
@@ -4482,7 +4482,7 @@ export interface components {
              * @description The e-mail template around its messages.
              */
             emailTemplateId?: number | null;
-            /** @description What the channel needs; replaces all of it. A secret value that is given as null keeps what is stored under its path; in a list it must be given. At most 16 KiB of JSON. At most 8 levels deep. */
+            /** @description The configuration of the channel; replaces all of it. A secret value that is given as null keeps what is stored under its path; in a list it must be given. At most 16 KiB of JSON. At most 8 levels deep. */
             data?: {
                 [key: string]: unknown;
             };
@@ -4498,7 +4498,7 @@ export interface components {
         UpdateWebhookRequest: {
             /** @description The URL. */
             url?: string;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: string | null;
             /** @description The types of the events that are sent; empty for all. */
             eventTypes?: components["schemas"]["TicketChangeType"][];
@@ -4523,7 +4523,7 @@ export interface components {
             id: number;
             /** @description The URL. */
             url: string;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: string | null;
             /** @description The types of the events that are sent; empty for all. */
             eventTypes: components["schemas"]["TicketChangeType"][];

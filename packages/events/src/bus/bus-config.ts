@@ -1,7 +1,7 @@
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
-import { openDatabase } from '@ticketing/store/database.ts';
-import { mongodbUriRule } from '@ticketing/store/store-config.ts';
+import { openDatabase } from '@ticketing/store/connection/database.ts';
+import { mongodbUriRule } from '@ticketing/store/connection/store-config.ts';
 import type { Bus } from './bus.ts';
 import { embeddedLog } from './embedded-log/embedded-log.ts';
 import type { KafkaCredentials } from './kafka-credentials.ts';

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { onceAMinute } from '@ticketing/runtime/once-a-minute.ts';
 import { aborted } from '@ticketing/runtime/wakeful-loop.ts';
-import { isTransient } from '@ticketing/store/transient-error.ts';
+import { isTransient } from '@ticketing/store/document/transient-error.ts';
 import { type Bus, type Delivery, type IncomingMessage, type RunningSubscription, retryDelayMs } from '../bus/bus.ts';
 import type { HandlerOptions } from './event-handler.ts';
 import { messageHandler } from './message-handler.ts';

@@ -1,4 +1,4 @@
-import { isTransient } from '@ticketing/store/transient-error.ts';
+import { isTransient } from '@ticketing/store/document/transient-error.ts';
 import type { IncomingMessage } from '../bus/bus.ts';
 import type { HandlerOptions } from './event-handler.ts';
 import { replayKey } from './replay-key.ts';

@@ -1,4 +1,4 @@
-import { isTransient } from '@ticketing/store/transient-error.ts';
+import { isTransient } from '@ticketing/store/document/transient-error.ts';
 import type { IncomingMessage } from '../bus/bus.ts';
 import { deadLetter, deadLetterBlocked } from './dead-lettering.ts';
 import type { HandlerOptions } from './event-handler.ts';

@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { type Leased, openLeases } from '@ticketing/store/lease.ts';
-import { serverTime } from '@ticketing/store/server-time.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { serverTime } from '@ticketing/store/connection/server-time.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
+import { type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { ReceivedEvent } from '../bus/envelope.ts';
 

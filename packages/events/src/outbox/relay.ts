@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { aborted, startWakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
-import type { Database } from '@ticketing/store/database.ts';
-import type { Leased } from '@ticketing/store/lease.ts';
-import { joinLeaseGroup, type LeaseGroupTimes } from '@ticketing/store/lease-group.ts';
-import { isTransient } from '@ticketing/store/transient-error.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
+import { isTransient } from '@ticketing/store/document/transient-error.ts';
+import type { Leased } from '@ticketing/store/leases/lease.ts';
+import { joinLeaseGroup, type LeaseGroupTimes } from '@ticketing/store/leases/lease-group.ts';
 import { type Bus, retryDelayMs } from '../bus/bus.ts';
 import { anyHasUnsentEvents, type Outbox, type Pending, rangeCount } from './outbox.ts';
 

@@ -1,11 +1,11 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { type Client, Code, ConnectError, createClient, type Transport } from '@connectrpc/connect';
-import { accessOf } from '@ticketing/rest/options.ts';
+import { accessOf } from '@ticketing/rest/codec/options.ts';
 import { childOf, continueTrace, type Trace, traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
+import type { Call } from '../call/call.ts';
 import type { InternalTokens } from '../identity/internal-token.ts';
 import { rpcAttributes, rpcName } from '../observability/span-names.ts';
-import type { Call } from '../server/call.ts';
 
 /** How another service is called. */
 export interface ServiceClientOptions {

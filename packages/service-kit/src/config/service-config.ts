@@ -1,11 +1,12 @@
 import { type BusConfig, readBusConfig } from '@ticketing/events/bus/bus-config.ts';
+import { auditRuleOf } from '@ticketing/rest/codec/options.ts';
 import { type ConfigReader, type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
-import { readStoreConfig, type StoreConfig } from '@ticketing/store/store-config.ts';
+import { readStoreConfig, type StoreConfig } from '@ticketing/store/connection/store-config.ts';
 import { consumedTopics, type Role, type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
 import { type RateLimits, readRateLimits } from '../admission/rate-limits.ts';
-import { isAudited } from '../server/audit-changes.ts';
-import type { ConnectionLimits } from '../server/limit-connections.ts';
+import type { IssuerConfig } from '../identity/issuer.ts';
 import { type OutboundConfig, readOutboundConfig } from './outbound-config.ts';
+import type { ConnectionLimits } from './server-limits.ts';
 import { readTlsConfig, type TlsConfig } from './tls-config.ts';
 import { readTracesConfig, type TracesConfig } from './traces-config.ts';
 
@@ -56,15 +57,9 @@ export interface ServiceConfig {
   targets: ReadonlyMap<string, string>;
 }
 
-/** The issuer whose access tokens are accepted. Exactly one of the three sources of its keys is set. */
-export interface IssuerConfig {
-  issuer: string;
-  audience: string;
-  jwksUrl: string | undefined;
-  jwksFile: string | undefined;
-  secret: string | undefined;
-  /** The longest time from the issue to the expiry of a token, in seconds; 0 for no limit. */
-  maxTokenLifetimeSeconds: number;
+/** Whether a service has an audit log: it has a method whose contract says that its changes are recorded. */
+export function isAudited({ contracts }: Pick<ServiceEntry, 'contracts'>): boolean {
+  return contracts.some(({ methods }) => methods.some((method) => auditRuleOf(method) !== undefined));
 }
 
 /**

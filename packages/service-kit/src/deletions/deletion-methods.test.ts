@@ -1,5 +1,5 @@
 import { toJson } from '@bufbuild/protobuf';
-import { auditRuleOf } from '@ticketing/rest/options.ts';
+import { auditRuleOf } from '@ticketing/rest/codec/options.ts';
 import { services } from '@ticketing/system/services.ts';
 import { expect, test } from 'vitest';
 import { deletionMethods } from './deletion-methods.ts';

@@ -1,8 +1,8 @@
 import { type DescMethod, fromJson, type Message } from '@bufbuild/protobuf';
-import { accessOf, auditRuleOf, fieldNamed, restRuleOf } from '@ticketing/rest/options.ts';
+import { accessOf, auditRuleOf, fieldNamed, restRuleOf } from '@ticketing/rest/codec/options.ts';
 import type { AuditedChange } from '@ticketing/store/audit/audit-chain.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
-import { valueIn } from '../server/request-fields.ts';
+import { valueIn } from '../call/request-fields.ts';
 
 /** A method of a service that deletes something. */
 export interface DeletionMethod {

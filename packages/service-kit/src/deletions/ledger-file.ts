@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 
 /** The deletions of a service, and the last numbers of its sequences of ids. */
 export interface ServiceLedger {

@@ -4,7 +4,7 @@ import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
 import { serviceNamed } from '@ticketing/system/services.ts';
 import { expect, test } from 'vitest';
-import type { Call } from '../server/call.ts';
+import type { Call } from '../call/call.ts';
 import { repeatDeletions } from './repeat-deletions.ts';
 
 const { deleteTag } = TagService.method;

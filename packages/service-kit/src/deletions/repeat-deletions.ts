@@ -1,9 +1,9 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
-import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import type { Print } from '@ticketing/events/operations.ts';
+import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
-import type { Call } from '../server/call.ts';
+import type { Call } from '../call/call.ts';
 import { deletionMethods } from './deletion-methods.ts';
 import type { ServiceLedger } from './ledger-file.ts';
 

@@ -1,6 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { accessOf, serviceCallers } from '@ticketing/rest/options.ts';
+import { accessOf, serviceCallers } from '@ticketing/rest/codec/options.ts';
 import { doesCall, type ServiceEntry } from '@ticketing/system/services.ts';
 import { type Caller, hasRight } from './caller.ts';
 

@@ -1,7 +1,17 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
-import type { IssuerConfig } from '../config/service-config.ts';
 import { accessTokenVerifier, type VerifyToken } from './access-token.ts';
 import { fileKeySource, type KeySource, secretKeySource, urlKeySource } from './key-source.ts';
+
+/** The issuer whose access tokens are accepted. Exactly one of the three sources of its keys is set. */
+export interface IssuerConfig {
+  issuer: string;
+  audience: string;
+  jwksUrl: string | undefined;
+  jwksFile: string | undefined;
+  secret: string | undefined;
+  /** The longest time from the issue to the expiry of a token, in seconds; 0 for no limit. */
+  maxTokenLifetimeSeconds: number;
+}
 
 /** The issuer of access tokens, as services know it: its keys, and the verification of its tokens. */
 export interface Issuer {

@@ -1,6 +1,6 @@
 import { services } from '@ticketing/system/services.ts';
 import { expect, test } from 'vitest';
-import { isAudited } from '../server/audit-changes.ts';
+import { isAudited } from '../config/service-config.ts';
 import { exportAudit, verifyAudit } from './audit-operations.ts';
 import { appendToAuditLog } from './start-background.ts';
 

@@ -1,7 +1,7 @@
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import { exportAuditLog, readPoint, reportLines } from '@ticketing/store/audit/audit-export.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
-import { isAudited } from '../server/audit-changes.ts';
+import { isAudited } from '../config/service-config.ts';
 import type { Kit } from './kit.ts';
 
 /**

@@ -1,20 +1,20 @@
 import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import type { Relay } from '@ticketing/events/outbox/relay.ts';
 import type { ConfigReader, Environment } from '@ticketing/runtime/config-reader.ts';
 import { createLogger, type Logger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { serviceNamed } from '@ticketing/system/services.ts';
+import { defaultServerLimits } from '../config/server-limits.ts';
 import { readServiceConfig } from '../config/service-config.ts';
+import type { OperationRequest } from '../operations/operation-request.ts';
+import { hasOperation } from '../operations/operations.ts';
 import type { Ports } from '../server/http-server.ts';
-import { openServers } from '../server/open-servers.ts';
-import { defaultServerLimits } from '../server/server-limits.ts';
 import { type Composition, checkComposition } from './composition.ts';
 import { type Kit, type KitOverrides, openKit } from './kit.ts';
+import { openServers } from './open-servers.ts';
 import { operate } from './operate.ts';
-import type { OperationRequest } from './operation-request.ts';
-import { hasOperation } from './operations.ts';
 import { setUpService } from './set-up-service.ts';
 import { startBackground } from './start-background.ts';
 

@@ -1,17 +1,17 @@
 import { settingChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
+import type { Print } from '@ticketing/events/operations.ts';
 import type { Outbox } from '@ticketing/events/outbox/outbox.ts';
-import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
+import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { consumedTopics, type Role, type ServiceEntry } from '@ticketing/system/services.ts';
 import type { FastifyInstance } from 'fastify';
+import type { Call } from '../call/call.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { Call } from '../server/call.ts';
+import type { OperationRequest } from '../operations/operation-request.ts';
+import { type OperationName, ownOperations } from '../operations/operations.ts';
 import { type EraseTicket, eraseDeletedTickets } from './erase-deleted-tickets.ts';
 import type { Kit } from './kit.ts';
-import type { OperationRequest } from './operation-request.ts';
-import { type OperationName, ownOperations } from './operations.ts';
 import type { ScheduledTask } from './schedule.ts';
 
 /** The parts of a service. The roles of a process decide which of them it runs. */

@@ -6,26 +6,27 @@ import {
 } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { type OutboundGuard, outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
-import { type LargeJson, openLargeJson } from '@ticketing/rest/large-json.ts';
+import { type LargeJson, openLargeJson } from '@ticketing/rest/limits/large-json.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import { type AuditLog, openAuditLog } from '@ticketing/store/audit/audit-log.ts';
-import { type Database, openDatabase } from '@ticketing/store/database.ts';
-import { type FreeSpace, type ReadDisk, readDisk, watchFreeSpace } from '@ticketing/store/free-space.ts';
-import { type IdempotencyStore, openIdempotencyStore } from '@ticketing/store/idempotency-store.ts';
-import { openPageBudget, type PageBudget, type PageLimits } from '@ticketing/store/page-budget.ts';
+import { type Database, openDatabase } from '@ticketing/store/connection/database.ts';
+import { type FreeSpace, type ReadDisk, readDisk, watchFreeSpace } from '@ticketing/store/connection/free-space.ts';
+import { type IdempotencyStore, openIdempotencyStore } from '@ticketing/store/idempotency/idempotency-store.ts';
+import { openPageBudget, type PageBudget, type PageLimits } from '@ticketing/store/paging/page-budget.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
+import { callerShare } from '../admission/bodies-in-flight.ts';
 import { createGrpcTransport } from '../client/grpc-transport.ts';
 import { type OnBehalfOf, serviceClient } from '../client/service-client.ts';
+import type { ServerLimits } from '../config/server-limits.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
 import type { TracesConfig } from '../config/traces-config.ts';
 import { type InternalTokens, internalTokens } from '../identity/internal-token.ts';
 import { type Issuer, openIssuer } from '../identity/issuer.ts';
+import { type Health, watchHealth } from '../observability/health.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { measureStore } from '../observability/store-metrics.ts';
-import { callerShare } from '../server/bodies-in-flight.ts';
-import type { ServerLimits } from '../server/server-limits.ts';
 import {
   type ConfigurationCopy,
   defaultConfiguration,
@@ -34,7 +35,6 @@ import {
 } from '../settings/configuration-copy.ts';
 import { measureCertificates } from '../tls/certificate-metrics.ts';
 import { openServiceTls, type ServiceTls } from '../tls/service-tls.ts';
-import { type Health, watchHealth } from './health.ts';
 
 /** The resources from which a service makes its parts. The kit is closed when the service stops. */
 export interface Kit<Own, Settings> {

@@ -9,18 +9,18 @@ import {
   replayDeadLetters,
   unsentCount,
   waitForNone,
-} from '@ticketing/events/dead-letters/operations.ts';
+} from '@ticketing/events/operations.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { consumedTopics, type ServiceEntry } from '@ticketing/system/services.ts';
+import { defaultServerLimits } from '../config/server-limits.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
-import { applyLedger, extendLedger, printDeletions } from '../deletions/ledger-operations.ts';
-import { defaultServerLimits } from '../server/server-limits.ts';
+import type { OperationRequest } from '../operations/operation-request.ts';
+import type { OperationName } from '../operations/operations.ts';
 import { exportAudit, verifyAudit } from './audit-operations.ts';
 import { type Composition, eventHandlerOf } from './composition.ts';
 import { type Kit, openKit } from './kit.ts';
-import type { OperationRequest } from './operation-request.ts';
-import type { OperationName } from './operations.ts';
+import { applyLedger, extendLedger, printDeletions } from './ledger-operations.ts';
 
 const openTimeoutMs = 30_000;
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { serviceNamed } from '@ticketing/system/services.ts';
 import { afterEach, expect, test } from 'vitest';
-import { operationNames } from './operations.ts';
+import { operationNames } from '../operations/operations.ts';
 
 const children: ChildProcess[] = [];
 afterEach(() => {

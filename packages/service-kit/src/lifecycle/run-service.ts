@@ -1,8 +1,8 @@
 import { type ServiceEntry, serviceNamed } from '@ticketing/system/services.ts';
+import { describeOperations, describeProgram } from '../operations/operation-help.ts';
+import { type OperationRequest, parseRequest } from '../operations/operation-request.ts';
+import { requireOperation } from '../operations/operations.ts';
 import type { RunningService, Service } from './compose-service.ts';
-import { describeOperations, describeProgram } from './operation-help.ts';
-import { type OperationRequest, parseRequest } from './operation-request.ts';
-import { requireOperation } from './operations.ts';
 
 /** Longer than any request lasts: a stop that takes longer is stuck, and the process exits. */
 export const stopTimeoutMs = 45_000;

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from '@ticketing/runtime/logger.ts';
-import type { Readiness } from './health.ts';
+import type { Readiness } from '../observability/health.ts';
 
 /** Work that is repeated at an interval. */
 export interface ScheduledTask {

@@ -3,12 +3,12 @@ import { buildDeadLetterIndex } from '@ticketing/events/dead-letters/dead-letter
 import { buildInboxIndex } from '@ticketing/events/inbox/inbox.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { buildAuditIndexes } from '@ticketing/store/audit/audit-log.ts';
-import type { Database } from '@ticketing/store/database.ts';
-import { buildIdempotencyIndexes } from '@ticketing/store/idempotency-store.ts';
-import { setUpDatabase } from '@ticketing/store/set-up-database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
+import { setUpDatabase } from '@ticketing/store/connection/set-up-database.ts';
+import { buildIdempotencyIndexes } from '@ticketing/store/idempotency/idempotency-store.ts';
 import { consumedTopics, type ServiceEntry } from '@ticketing/system/services.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
-import { isAudited } from '../server/audit-changes.ts';
+import { isAudited } from '../config/service-config.ts';
 
 type Connection = Database['connection'];
 /** Creates the indexes that only one service has. */

@@ -1,5 +1,5 @@
 import { readMeasured } from '@ticketing/runtime/read-measured.ts';
-import { backupSighting, type LastSeen, ledgerSighting } from '@ticketing/store/last-seen.ts';
+import { backupSighting, type LastSeen, ledgerSighting } from '@ticketing/store/leases/last-seen.ts';
 import { Gauge, type Registry } from 'prom-client';
 
 const kinds = [backupSighting, ledgerSighting];

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { type Check, stateOf } from '../lifecycle/health.ts';
+import { type Check, stateOf } from './health.ts';
 
 /** Adds a dependency to those whose state is measured. */
 export type MeasureDependency = (name: string, check: Check) => void;

@@ -1,6 +1,6 @@
 import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import { startWakefulLoop, type WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
-import type { LastSeen } from '@ticketing/store/last-seen.ts';
+import type { LastSeen } from '@ticketing/store/leases/last-seen.ts';
 import type { Role } from '@ticketing/system/services.ts';
 import { Gauge, type Registry } from 'prom-client';
 

@@ -1,7 +1,7 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import type { Database } from '@ticketing/store/database.ts';
-import type { FreeSpace } from '@ticketing/store/free-space.ts';
-import { serverTime } from '@ticketing/store/server-time.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
+import type { FreeSpace } from '@ticketing/store/connection/free-space.ts';
+import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { Gauge, type Registry } from 'prom-client';
 
 /** Registers the metrics of a service's database. They are measured whenever the metrics are read. */

@@ -4,7 +4,7 @@ import {
   Health,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from '@ticketing/contracts/grpc/health/v1/health_pb.ts';
-import type { Readiness } from '../lifecycle/health.ts';
+import type { Readiness } from '../observability/health.ts';
 
 /**
  * Serves the standard health protocol of gRPC for a process and each of its services, all of which have the readiness of

@@ -1,15 +1,16 @@
 import type { Http2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { type FastifyHttp2Options, type FastifyInstance, fastify } from 'fastify';
+import type { ConnectionLimits } from '../config/server-limits.ts';
+import { maxStreams } from '../config/server-limits.ts';
 import type { ListenerTls } from '../tls/service-tls.ts';
 import { closeAfterReading } from './close-after-reading.ts';
 import { continueWhenRead } from './continue-when-read.ts';
 import { endStreamsAfterResponses } from './http2-sessions.ts';
 import { joinSmallChunks } from './join-small-chunks.ts';
-import { type ConnectionLimits, limitConnections } from './limit-connections.ts';
+import { limitConnections } from './limit-connections.ts';
 import { limitPipelining } from './limit-pipelining.ts';
 import { rejectBadHeaders, rejectBadUrl, rejectClientError } from './malformed-request.ts';
-import { maxStreams } from './server-limits.ts';
 
 /** The ports on which a service listens. 0 means any free port; for a service without a gRPC API, `grpc` stays 0. */
 export interface Ports {

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type ServerHttp2Stream } from 'node:http2';
 import { type AddressInfo, connect as connectSocket } from 'node:net';
 import { expect, test } from 'vitest';
+import { defaultServerLimits } from '../config/server-limits.ts';
 import { createHttpServer } from './http-server.ts';
 import { limitSessions } from './http2-sessions.ts';
-import { defaultServerLimits } from './server-limits.ts';
 
 test('a server that closes lets calls in flight finish for a while, then ends their connections', async () => {
   const goAwayMs = 300;

@@ -1,8 +1,8 @@
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addressKey } from '../admission/address-key.ts';
+import type { ServerLimits } from '../config/server-limits.ts';
 import { makeRoomWhenFull } from './limit-connections.ts';
-import type { ServerLimits } from './server-limits.ts';
 
 const maxConnectionAgeMs = 300_000;
 

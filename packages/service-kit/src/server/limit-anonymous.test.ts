@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { replyWithProblems } from '@ticketing/rest/problem-reply.ts';
+import { replyWithProblems } from '@ticketing/rest/routes/problem-reply.ts';
 import { sendPipelined } from '@ticketing/testkit/pipelined.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createHttpServer } from './http-server.ts';

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { defaultServerLimits } from '../config/server-limits.ts';
 import { createHttpServer, listenOn } from './http-server.ts';
 import { limitSessions } from './http2-sessions.ts';
-import { defaultServerLimits } from './server-limits.ts';
 
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {

@@ -1,14 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { addressKey } from '../admission/address-key.ts';
-
-/** How many connections a listener has at once. */
-export interface ConnectionLimits {
-  /** Of all clients together. */
-  total: number;
-  /** Of one client address; 0 for no limit. */
-  ofAddress: number;
-}
+import type { ConnectionLimits } from '../config/server-limits.ts';
 
 /** A server that counts its connections. HTTP/2 servers lack `closeIdleConnections`; see `limitSessions`. */
 type Listener = Server & { closeIdleConnections?(): void };

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { concurrencyLimiter } from '../admission/concurrency-limiter.ts';
+import { maxPipelined } from '../config/server-limits.ts';
 import { onClosed } from './on-closed.ts';
-import { maxPipelined } from './server-limits.ts';
 
 /**
  * Closes a connection of HTTP/1.1 that has more requests in flight than a server accepts on one. Node parses all requests

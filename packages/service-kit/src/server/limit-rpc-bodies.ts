@@ -9,16 +9,16 @@ import { parseContentType as parseGrpcWebType } from '@connectrpc/connect/protoc
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
-import { bodyTooLarge, toBodyError } from '@ticketing/rest/body-headers.ts';
-import type { LargeJson } from '@ticketing/rest/large-json.ts';
-import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
-import { limitWireStructure } from '@ticketing/rest/wire-structure-limit.ts';
+import { maxBodyBytesOf } from '@ticketing/rest/codec/options.ts';
+import { bodyTooLarge, toBodyError } from '@ticketing/rest/limits/body-headers.ts';
+import type { LargeJson } from '@ticketing/rest/limits/large-json.ts';
+import { limitWireStructure } from '@ticketing/rest/limits/wire-structure-limit.ts';
 import { ByteCollector } from '@ticketing/runtime/byte-collector.ts';
+import type { BodiesInFlight } from '../admission/bodies-in-flight.ts';
+import type { ServerLimits } from '../config/server-limits.ts';
 import { callerKey } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { BodiesInFlight } from './bodies-in-flight.ts';
 import { admitted, isStandardService } from './rpc-guard.ts';
-import type { ServerLimits } from './server-limits.ts';
 
 /** The limits of the bodies of RPCs, and the parts that enforce them. */
 export interface RpcBodyOptions {

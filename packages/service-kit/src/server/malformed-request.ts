@@ -1,8 +1,8 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { problemHeaders, toProblem } from '@ticketing/rest/problem.ts';
-import { pathOf } from '@ticketing/rest/problem-reply.ts';
+import { problemHeaders, toProblem } from '@ticketing/rest/codec/problem.ts';
+import { pathOf } from '@ticketing/rest/routes/problem-reply.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 

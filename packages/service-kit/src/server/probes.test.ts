@@ -1,10 +1,10 @@
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Health, watchHealth } from '../lifecycle/health.ts';
+import { defaultServerLimits } from '../config/server-limits.ts';
+import { type Health, watchHealth } from '../observability/health.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { createHttpServer, listenOn } from './http-server.ts';
 import { internalServer } from './probes.ts';
-import { defaultServerLimits } from './server-limits.ts';
 
 let isUp = true;
 let health: Health;

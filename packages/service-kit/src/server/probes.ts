@@ -1,14 +1,14 @@
-import { replyWithProblems } from '@ticketing/rest/problem-reply.ts';
-import { rejectOtherMethods } from '@ticketing/rest/rest-api.ts';
+import { replyWithProblems } from '@ticketing/rest/routes/problem-reply.ts';
+import { rejectOtherMethods } from '@ticketing/rest/routes/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { FastifyInstance } from 'fastify';
-import type { Health } from '../lifecycle/health.ts';
+import type { ServerLimits } from '../config/server-limits.ts';
+import type { Health } from '../observability/health.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createHttpServer } from './http-server.ts';
 import { limitAnonymous } from './limit-anonymous.ts';
 import { reportServerError } from './report-server-error.ts';
-import type { ServerLimits } from './server-limits.ts';
 
 /**
  * Registers `/healthz`, which responds with 200 as long as the process does, and `/readyz`, which does so as long as all

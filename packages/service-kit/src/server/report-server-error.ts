@@ -1,5 +1,5 @@
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
-import { toProblem } from '@ticketing/rest/problem.ts';
+import { toProblem } from '@ticketing/rest/codec/problem.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Call, callDeadlineMs, clientGone, deadlineExceeded } from '../call/call.ts';
 import type { Caller } from '../identity/caller.ts';
-import { type Call, callDeadlineMs, clientGone, deadlineExceeded } from './call.ts';
 import { onClosed } from './on-closed.ts';
 
 const traces = new WeakMap<FastifyRequest, Trace>();

@@ -3,9 +3,9 @@ import { connect } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Health } from '@ticketing/contracts/grpc/health/v1/health_pb.ts';
 import { expect, test } from 'vitest';
+import { defaultServerLimits } from '../config/server-limits.ts';
 import { createHttpServer } from './http-server.ts';
 import { guardRpcs, type RpcGuardOptions } from './rpc-guard.ts';
-import { defaultServerLimits } from './server-limits.ts';
 
 const path = '/grpc.health.v1.Health/Check';
 

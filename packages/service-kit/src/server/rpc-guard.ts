@@ -3,15 +3,16 @@ import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { type ContextValues, createContextKey, createContextValues } from '@connectrpc/connect';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
-import { bodyTooLarge } from '@ticketing/rest/body-headers.ts';
-import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
-import { parseJson } from '@ticketing/rest/parse-json.ts';
-import { limitWireStructure } from '@ticketing/rest/wire-structure-limit.ts';
+import { maxBodyBytesOf } from '@ticketing/rest/codec/options.ts';
+import { bodyTooLarge } from '@ticketing/rest/limits/body-headers.ts';
+import { parseJson } from '@ticketing/rest/limits/parse-json.ts';
+import { limitWireStructure } from '@ticketing/rest/limits/wire-structure-limit.ts';
 import { eventLoopTurns } from '@ticketing/runtime/event-loop-turns.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Authenticator } from '../admission/authenticator.ts';
 import type { CallerLimits } from '../admission/caller-limits.ts';
+import type { ServerLimits } from '../config/server-limits.ts';
 import { checkAccess } from '../identity/access.ts';
-import type { Authenticator } from '../identity/authenticator.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { LogRefusal } from '../observability/refusal-log.ts';
@@ -20,7 +21,6 @@ import { anonymousLimit } from './limit-anonymous.ts';
 import { onClosed } from './on-closed.ts';
 import { traceOf } from './rest-call.ts';
 import { sendRpcError } from './send-rpc-error.ts';
-import type { ServerLimits } from './server-limits.ts';
 
 /** The contracts, limits and parts by which the guard decides. */
 export interface RpcGuardOptions {

@@ -2,9 +2,9 @@ import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, Message } 
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
-import { maxBodyBytesOf } from '@ticketing/rest/options.ts';
-import type { ServiceImplementation } from '@ticketing/rest/rest-api.ts';
-import type { Call } from './call.ts';
+import { maxBodyBytesOf } from '@ticketing/rest/codec/options.ts';
+import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
+import type { Call } from '../call/call.ts';
 import { reportRpcError } from './report-server-error.ts';
 import { requireValid } from './require-valid.ts';
 import { callOf } from './rpc-interceptor.ts';

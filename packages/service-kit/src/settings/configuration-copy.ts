@@ -8,8 +8,8 @@ import {
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { sharedRead } from '@ticketing/runtime/shared-read.ts';
 import { spacedRead } from '@ticketing/runtime/spaced-read.ts';
-import type { Database } from '@ticketing/store/database.ts';
-import { openStoredCopy } from '@ticketing/store/stored-copy.ts';
+import { openStoredCopy } from '@ticketing/store/cache/stored-copy.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { settingsOf } from './known-settings.ts';
 
 /**

@@ -3,8 +3,8 @@ import type { SettingForm } from '@ticketing/contracts/ticketing/settings/v1/set
 import { setting } from '@ticketing/contracts/ticketing/settings/v1/setting_form_pb.ts';
 import { type Settings, SettingsSchema } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { compileMessageDecoder, Problems } from '@ticketing/rest/decode.ts';
-import { messageValidator } from '@ticketing/rest/rules.ts';
+import { compileMessageDecoder, Problems } from '@ticketing/rest/codec/decode.ts';
+import { messageValidator } from '@ticketing/rest/codec/rules.ts';
 
 /** A setting of the installation, as the contract declares it. */
 export interface KnownSetting {

@@ -2,8 +2,8 @@ import type { Server } from 'node:net';
 import { type TlsOptions, Server as TlsServer } from 'node:tls';
 import { ConfigError } from '@ticketing/runtime/config-reader.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import { defaultServerLimits, type ServerLimits } from '../config/server-limits.ts';
 import type { TlsConfig } from '../config/tls-config.ts';
-import { defaultServerLimits, type ServerLimits } from '../server/server-limits.ts';
 import { listenerContext, readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 /** The TLS of a service. Its files are read again while it runs, so that certificates are renewed without a restart. */

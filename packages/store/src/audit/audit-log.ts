@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Connection, mongo } from 'mongoose';
-import { serverTime } from '../server-time.ts';
-import { isDuplicateKey, retryUpsert, storeCall } from '../store-error.ts';
+import { serverTime } from '../connection/server-time.ts';
+import { isDuplicateKey, retryUpsert, storeCall } from '../document/store-error.ts';
 import {
   type AuditEntry,
   type AuditedChange,

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { mongo } from 'mongoose';
-import { isDuplicateKey, storeCall } from '../store-error.ts';
+import { isDuplicateKey, storeCall } from '../document/store-error.ts';
 import { type Decide, decideSequentially, type WaitingChange } from './change-decisions.ts';
 import { appendChanges, type ChangeLog, itemsAfter, maxChanges } from './change-log.ts';
 import { changeReader, type LogDocument, type ReaderOptions } from './change-reader.ts';

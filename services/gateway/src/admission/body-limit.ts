@@ -1,11 +1,11 @@
 import type { Transform } from 'node:stream';
-import { bodyTooLarge, requireBodyFits, requirePlainBody, toBodyError } from '@ticketing/rest/body-headers.ts';
-import { defaultMaxBodyBytes } from '@ticketing/rest/options.ts';
+import { defaultMaxBodyBytes } from '@ticketing/rest/codec/options.ts';
+import { bodyTooLarge, requireBodyFits, requirePlainBody, toBodyError } from '@ticketing/rest/limits/body-headers.ts';
 import { byteBudget } from '@ticketing/runtime/byte-budget.ts';
 import { pieceCounter } from '@ticketing/runtime/byte-collector.ts';
+import { byteCounter } from '@ticketing/service-kit/admission/bodies-in-flight.ts';
 import { tooManyAtOnce } from '@ticketing/service-kit/admission/caller-limits.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import { byteCounter } from '@ticketing/service-kit/server/bodies-in-flight.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { admissionOf, requestContextOf } from '../request-context.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { bearerToken } from '@ticketing/service-kit/identity/authenticator.ts';
+import { bearerToken } from '@ticketing/service-kit/admission/authenticator.ts';
 import { readCookie } from '../session/cookie.ts';
 
 /** The token of a request, and where it was found. */

@@ -1,5 +1,5 @@
 import type { DescService } from '@bufbuild/protobuf';
-import { maxBodyBytesOf, restRuleOf } from '@ticketing/rest/options.ts';
+import { maxBodyBytesOf, restRuleOf } from '@ticketing/rest/codec/options.ts';
 
 /** A route of a contract, with its body limit and its same-origin rule. */
 export interface ContractRoute {

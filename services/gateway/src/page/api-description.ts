@@ -1,5 +1,5 @@
-import { mergeOpenApi, type OpenApiDocument } from '@ticketing/rest/openapi.ts';
-import { type PublicDocument, publicJson } from '@ticketing/rest/public-document.ts';
+import { mergeOpenApi, type OpenApiDocument } from '@ticketing/rest/documents/openapi.ts';
+import { type PublicDocument, publicJson } from '@ticketing/rest/routes/public-document.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { UpstreamAgent } from '../proxy/upstream-agent.ts';
 

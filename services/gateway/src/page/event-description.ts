@@ -6,8 +6,8 @@ import {
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { settingChangedTopic, tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
-import { type AsyncApiDocument, asyncApiDocument } from '@ticketing/rest/asyncapi.ts';
-import { accessOf, restRuleOf, spellingsOf } from '@ticketing/rest/options.ts';
+import { accessOf, restRuleOf, spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { type AsyncApiDocument, asyncApiDocument } from '@ticketing/rest/documents/asyncapi.ts';
 
 /** The AsyncAPI document of the events of the system, from the contracts. */
 export function eventDescription(): AsyncApiDocument {

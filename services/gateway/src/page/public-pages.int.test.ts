@@ -1,4 +1,4 @@
-import { openApiDocument } from '@ticketing/rest/openapi.ts';
+import { openApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayHarness, startHarness } from '../../test/harness.ts';
 import { send } from '../../test/http-client.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type PublicDocument, publicDocument } from '@ticketing/rest/public-document.ts';
+import { type PublicDocument, publicDocument } from '@ticketing/rest/routes/public-document.ts';
 
 /** The path of the reference page. */
 export const docsPath = '/docs';

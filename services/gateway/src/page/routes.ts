@@ -1,5 +1,5 @@
-import { type PublicDocument, publicJson, sendDocument } from '@ticketing/rest/public-document.ts';
-import { rejectOtherMethods } from '@ticketing/rest/rest-api.ts';
+import { type PublicDocument, publicJson, sendDocument } from '@ticketing/rest/routes/public-document.ts';
+import { rejectOtherMethods } from '@ticketing/rest/routes/rest-api.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ApiDescription } from './api-description.ts';
 import { eventDescription } from './event-description.ts';

@@ -1,4 +1,4 @@
-import { mergeOpenApi, openApiDocument } from '@ticketing/rest/openapi.ts';
+import { mergeOpenApi, openApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { expect, test } from 'vitest';
 import { sessionPath } from '../session/routes.ts';
 import { upstreams } from '../upstreams.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import { type OpenApiDocument, type OpenApiOperation, openApiDocument } from '@ticketing/rest/openapi.ts';
+import { type OpenApiDocument, type OpenApiOperation, openApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { sessionPath } from '../session/routes.ts';
 import { upstreams } from '../upstreams.ts';
 import { introduction } from './introduction.ts';

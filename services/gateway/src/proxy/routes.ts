@@ -1,8 +1,8 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { type FastifyHttpProxyOptions, fastifyHttpProxy } from '@fastify/http-proxy';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
-import { type ProblemContext, sendProblem } from '@ticketing/rest/problem-reply.ts';
-import { routedMethods } from '@ticketing/rest/rest-api.ts';
+import { type ProblemContext, sendProblem } from '@ticketing/rest/routes/problem-reply.ts';
+import { routedMethods } from '@ticketing/rest/routes/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Sampler } from '@ticketing/runtime/trace.ts';
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';

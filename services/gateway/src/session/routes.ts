@@ -1,5 +1,5 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { rejectOtherMethods } from '@ticketing/rest/rest-api.ts';
+import { rejectOtherMethods } from '@ticketing/rest/routes/rest-api.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { addressKey } from '@ticketing/service-kit/admission/address-key.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';

@@ -3,7 +3,7 @@ import type {
   CreateAiAgentResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { dropDeleted } from './drop-deleted.ts';
 import type { AgentContext } from './open.ts';
 import { readAiAgentInput } from './read-input.ts';

@@ -3,7 +3,7 @@ import type {
   DeleteAiAgentResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { AgentContext } from './open.ts';
 
 /** Deletes an AI agent. Errors: ai_agent_not_found. Source: docs/reference/api.md, AI agents. */

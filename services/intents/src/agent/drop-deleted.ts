@@ -2,7 +2,7 @@ import type {
   DropTemplateRequest,
   DropTemplateResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { AgentContext } from './open.ts';
 import { type AiAgentState, namedTagIds, namedTemplateId, withoutTags, withoutTemplates } from './rules/agent.ts';
 

@@ -1,5 +1,5 @@
-import type { Print } from '@ticketing/events/dead-letters/operations.ts';
-import { allAreCurrent, describeEncryption, type Encryption } from '@ticketing/secrets/encryption.ts';
+import type { Print } from '@ticketing/events/operations.ts';
+import { allAreCurrent, describeEncryption, type Encryption } from '@ticketing/text/encryption.ts';
 import type { AgentContext } from './open.ts';
 import { sealAgain, sealedTexts } from './rules/http-executor.ts';
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { AiAgentService } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import { secretBox } from '@ticketing/secrets/sealed-text.ts';
 import { violationsOf } from '@ticketing/testkit/violations-of.ts';
+import { secretBox } from '@ticketing/text/sealed-text.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest';
 import { type IntentsHarness, startHarness } from '../../test/harness.ts';
 import { emptyModel } from '../../test/stub-called.ts';

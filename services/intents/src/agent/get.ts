@@ -5,7 +5,7 @@ import type {
   GetAiAgentResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { AgentContext } from './open.ts';
 import type { AiAgentState } from './rules/agent.ts';
 import { toProto } from './to-proto.ts';

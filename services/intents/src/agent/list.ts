@@ -2,10 +2,10 @@ import type {
   ListAiAgentsRequest,
   ListAiAgentsResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { AgentContext } from './open.ts';
 import { toProto } from './to-proto.ts';
 

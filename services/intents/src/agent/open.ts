@@ -1,9 +1,9 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
-import { type SecretBox, secretBox } from '@ticketing/secrets/sealed-text.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import type { ErasedIds } from '@ticketing/store/erased-ids.ts';
-import type { PageBudget } from '@ticketing/store/page-budget.ts';
+import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
+import { type SecretBox, secretBox } from '@ticketing/text/sealed-text.ts';
 import { type CalledServices, openReferenceCheck, type RequireReferences } from './require-references.ts';
 import { type AiAgentStore, aiAgentStore } from './store.ts';
 

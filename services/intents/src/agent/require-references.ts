@@ -4,9 +4,9 @@ import type { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_s
 import type { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { ifFound } from '@ticketing/service-kit/client/if-found.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { AiAgentInput, AiAgentState } from './rules/agent.ts';
 import { toTicketChange } from './rules/ticket-fields.ts';
 

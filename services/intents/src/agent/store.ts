@@ -1,11 +1,11 @@
 import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { idSequence } from '@ticketing/store/id-sequence.ts';
-import { removePresent } from '@ticketing/store/remove-present.ts';
-import { type SlugInserts, slugInserts } from '@ticketing/store/slug-inserts.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
-import { type UniqueWrites, uniqueWrites } from '@ticketing/store/unique-writes.ts';
+import { removePresent } from '@ticketing/store/document/remove-present.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
+import { type UniqueWrites, uniqueWrites } from '@ticketing/store/document/unique-writes.ts';
+import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
+import { type SlugInserts, slugInserts } from '@ticketing/store/ids/slug-inserts.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 import {
   type AiAgentState,

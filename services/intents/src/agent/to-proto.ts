@@ -5,7 +5,7 @@ import {
   type AiExecutor,
   AiExecutorSchema,
 } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { AiAgentState } from './rules/agent.ts';
 import { type ExecutorState, executorTypes } from './rules/executor.ts';
 

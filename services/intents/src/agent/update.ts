@@ -4,7 +4,7 @@ import type {
   UpdateAiAgentResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { dropDeleted } from './drop-deleted.ts';
 import { findAiAgent } from './get.ts';
 import type { AgentContext } from './open.ts';

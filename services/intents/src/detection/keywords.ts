@@ -1,4 +1,4 @@
-import { wordSequence } from '@ticketing/words/words.ts';
+import { wordSequence } from '@ticketing/text/words.ts';
 import type { DetectionRequest } from './provider.ts';
 import { type Detected, keywordConfidence } from './rules/detected.ts';
 

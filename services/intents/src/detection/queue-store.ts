@@ -1,6 +1,6 @@
-import { type Claimed, type Leased, openLeases } from '@ticketing/store/lease.ts';
-import { serverTime } from '@ticketing/store/server-time.ts';
-import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
+import { serverTime } from '@ticketing/store/connection/server-time.ts';
+import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
+import { type Claimed, type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { AnalysisMode } from './rules/analysis-mode.ts';
 import type { AnalysisResult } from './rules/analysis-result.ts';

@@ -11,7 +11,7 @@ import type {
 } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
 import { RefreshMode } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { readChange } from '../learning/record-labels.ts';
 import type { AnalysisContext } from './open.ts';
 import type { AnalysisStore } from './queue-store.ts';

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
-import { whileRenewing } from '@ticketing/store/lease.ts';
-import { isStoreOutage } from '@ticketing/store/transient-error.ts';
+import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
+import { whileRenewing } from '@ticketing/store/leases/lease.ts';
 import { maxAttempts, planRetry } from '../learning/attempts.ts';
 import type { AttemptOutcome } from './metrics.ts';
 import type { AnalysisContext } from './open.ts';

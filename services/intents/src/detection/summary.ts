@@ -1,4 +1,4 @@
-import { wordSequence } from '@ticketing/words/words.ts';
+import { wordSequence } from '@ticketing/text/words.ts';
 
 /** The most characters of a summary. */
 export const maxSummaryChars = 300;

@@ -6,7 +6,7 @@ import type { OutboundRequest } from '@ticketing/outbound/outbound-request.ts';
 import { signatureHeaders } from '@ticketing/outbound/signature-headers.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
+import type { SecretBox } from '@ticketing/text/sealed-text.ts';
 import type { AiAgentState } from '../agent/rules/agent.ts';
 import { type HttpExecutorState, headerBinding, signatureBinding } from '../agent/rules/http-executor.ts';
 import type { ExecutionState } from '../intent/rules/execution.ts';

@@ -5,7 +5,7 @@ import type {
 } from '@ticketing/contracts/ticketing/intents/v1/intent_service_pb.ts';
 import { type IntentOutcome, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
 import type { ExecutionContext } from './open.ts';
 import { type Actor, type ExecutionPlan, findIntent, planExecution } from './plan.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import type { SecretBox } from '@ticketing/text/sealed-text.ts';
 import type { AiAgentStore } from '../agent/store.ts';
 import { openReplies, type PrepareReply, type ReplyServices } from '../intent/reply.ts';
 import type { IntentStore } from '../intent/store.ts';

@@ -4,8 +4,8 @@ import {
   IntentOutcomeSchema,
   TicketIntentStatus,
 } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { type Claimed, openLeases } from '@ticketing/store/lease.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
+import { type Claimed, openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection } from 'mongoose';
 import type { ExecutionState } from '../intent/rules/execution.ts';
 import type { IntentState } from '../intent/rules/intent.ts';

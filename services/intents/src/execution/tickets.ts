@@ -15,7 +15,7 @@ import { AiSupportLevel } from '@ticketing/contracts/ticketing/tickets/v1/enums_
 import type { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import { toTicketChange } from '../agent/rules/ticket-fields.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { fromJsonString, type JsonValue, toJsonString } from '@bufbuild/protobuf';
 import { IntentOutcomeSchema, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import type { ErasedIds } from '@ticketing/store/erased-ids.ts';
-import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
-import type { Leased } from '@ticketing/store/lease.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
+import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
+import { type IdSequence, idSequence } from '@ticketing/store/ids/id-sequence.ts';
+import type { Leased } from '@ticketing/store/leases/lease.ts';
 import type { Connection, mongo } from 'mongoose';
 import { countValues } from './rules/data.ts';
 import type { ExecutionState } from './rules/execution.ts';

@@ -1,7 +1,7 @@
-import type { ErasedIds } from '@ticketing/store/erased-ids.ts';
-import { type Claimed, type Leased, openLeases } from '@ticketing/store/lease.ts';
-import { serverTime } from '@ticketing/store/server-time.ts';
-import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
+import { serverTime } from '@ticketing/store/connection/server-time.ts';
+import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
+import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
+import { type Claimed, type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
 import { type Connection, mongo } from 'mongoose';
 import type { LabelChange, LabelledFeatures, TagLabels } from './rules/label.ts';
 

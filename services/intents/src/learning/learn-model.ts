@@ -1,7 +1,7 @@
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
-import { whileRenewing } from '@ticketing/store/lease.ts';
-import { isStoreOutage } from '@ticketing/store/transient-error.ts';
+import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
+import { whileRenewing } from '@ticketing/store/leases/lease.ts';
 import type { ClaimedTraining } from './model-store.ts';
 import type { LearningContext } from './open.ts';
 import type { LabelledFeatures } from './rules/label.ts';

@@ -13,7 +13,7 @@ import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { ifFound } from '@ticketing/service-kit/client/if-found.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
-import type { ErasedIds } from '@ticketing/store/erased-ids.ts';
+import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import type { ExampleStore } from './example-store.ts';
 import type { LabelChange } from './rules/label.ts';
 

@@ -1,5 +1,5 @@
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
-import { wordSequence } from '@ticketing/words/words.ts';
+import { wordSequence } from '@ticketing/text/words.ts';
 
 /** The text of a customer: the subject, and the body as plain text. */
 export interface TicketText {

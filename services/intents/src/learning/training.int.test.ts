@@ -2,7 +2,7 @@ import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.t
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { isDeep } from '@ticketing/testkit/search-effort.ts';
 import { mongo } from 'mongoose';

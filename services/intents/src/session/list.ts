@@ -2,10 +2,10 @@ import type {
   ListSessionsRequest,
   ListSessionsResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey, hasRight } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { SessionContext } from './open.ts';
 import { toProto } from './rules.ts';
 

@@ -4,8 +4,8 @@ import type {
   RecordSessionResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { hasRight } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { SessionContext } from './open.ts';
 import { type SessionState, toProto } from './rules.ts';
 

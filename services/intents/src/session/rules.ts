@@ -1,5 +1,5 @@
 import type { AssistantSession, SessionParticipant } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 
 /** A stored conversation of people with the AI assistant. */
 export interface SessionState {

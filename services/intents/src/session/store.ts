@@ -1,5 +1,5 @@
-import type { ErasedIds } from '@ticketing/store/erased-ids.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
+import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { SessionState } from './rules.ts';
 

@@ -2,8 +2,8 @@ import type {
   CreateSkillRequest,
   CreateSkillResponse,
 } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { slugOf } from '@ticketing/slug/slug.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { slugOf } from '@ticketing/text/slug.ts';
 import type { Context } from '../context.ts';
 import { duplicateSkill, findSkill } from './find.ts';
 import { requireAgent } from './require-agent.ts';

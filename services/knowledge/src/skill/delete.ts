@@ -3,7 +3,7 @@ import type {
   DeleteSkillResponse,
 } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 
 /** Deletes a skill. Errors: skill_not_found. Source: docs/reference/api.md, Skills. */

@@ -2,8 +2,8 @@ import type {
   GetSkillRequest,
   GetSkillResponse,
 } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { admitPage } from '../source/read.ts';
 import { findSkill } from './find.ts';

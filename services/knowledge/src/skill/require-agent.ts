@@ -1,5 +1,5 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 
 /** Requires that the AI agent exists, if a request names one. Errors: unknown_agent; dependency_unavailable. */

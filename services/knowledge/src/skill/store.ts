@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { likePattern } from '@ticketing/store/field-query.ts';
-import { removePresent } from '@ticketing/store/remove-present.ts';
-import { slugInserts } from '@ticketing/store/slug-inserts.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
-import { uniqueWrites } from '@ticketing/store/unique-writes.ts';
-import { fold } from '@ticketing/words/words.ts';
+import { likePattern } from '@ticketing/store/document/field-query.ts';
+import { removePresent } from '@ticketing/store/document/remove-present.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
+import { uniqueWrites } from '@ticketing/store/document/unique-writes.ts';
+import { slugInserts } from '@ticketing/store/ids/slug-inserts.ts';
+import { fold } from '@ticketing/text/words.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { SkillState } from './rules.ts';
 

@@ -1,6 +1,6 @@
 import type { Skill } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
 import { type DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { SkillState } from './rules.ts';
 
 /** A skill as it is returned. */

@@ -3,7 +3,7 @@ import type {
   UpdateSkillResponse,
 } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { duplicateSkill } from './find.ts';
 import { requireAgent } from './require-agent.ts';

@@ -1,5 +1,5 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { isDuplicateKey } from '@ticketing/store/store-error.ts';
+import { isDuplicateKey } from '@ticketing/store/document/store-error.ts';
 import type { mongo } from 'mongoose';
 import { nodeOf, type PreparedChange, type SourceChange, type SourceDocument } from './schema.ts';
 

@@ -4,7 +4,7 @@ import {
   UpdateKnowledgeSourceRequestSchema,
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
 import { KnowledgeStatus, KnowledgeType } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';

@@ -3,7 +3,7 @@ import {
   KnowledgeType,
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { eraseResponses } from './erase-responses.ts';
 import { requireChildless } from './rules/state.ts';

@@ -4,7 +4,7 @@ import { tagChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type KnowledgeHarness, startHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';

@@ -2,8 +2,8 @@ import type {
   GetKnowledgeSourceRequest,
   GetKnowledgeSourceResponse,
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { admitPage, readSource } from './read.ts';
 import { sourceMessage } from './to-proto.ts';

@@ -4,8 +4,8 @@ import type {
   ListArchivedKnowledgeSourcesResponse,
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
 import { KnowledgeStatus } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { listSources } from './read-page.ts';
 

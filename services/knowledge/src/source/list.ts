@@ -2,8 +2,8 @@ import type {
   ListKnowledgeSourcesRequest,
   ListKnowledgeSourcesResponse,
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { listSources } from './read-page.ts';
 

@@ -4,8 +4,8 @@ import type {
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import { readSource } from './read.ts';
 import { sourceMessage, sourceSubject } from './to-proto.ts';

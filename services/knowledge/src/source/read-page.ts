@@ -4,8 +4,8 @@ import {
   KnowledgeStatus,
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
 import { type DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { isLargePage } from '@ticketing/store/page-budget.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { isLargePage } from '@ticketing/store/paging/page-budget.ts';
 import type { Context } from '../context.ts';
 import { admitPage, readSources } from './read.ts';
 import { blockedBy } from './rules/access.ts';

@@ -1,6 +1,6 @@
 import { KnowledgeStatus, KnowledgeType } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
 import { parentTree } from '@ticketing/runtime/parent-tree.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { expect, test } from 'vitest';
 import { readSources } from './read.ts';
 import type { SourceNode, SourceTree } from './rules/state.ts';

@@ -1,7 +1,7 @@
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { Context } from '../context.ts';
 import { blockedBy } from './rules/access.ts';
 import type { SourceTree } from './rules/state.ts';

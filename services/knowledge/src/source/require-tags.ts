@@ -1,6 +1,6 @@
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { ifFound } from '@ticketing/service-kit/client/if-found.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 
 const atOnce = 20;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { documentReader } from '@ticketing/store/document-reader.ts';
+import { documentReader } from '@ticketing/store/document/document-reader.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { DeletedSource, SourceContent, SourceNode, SourceState } from './rules/state.ts';
 

@@ -5,7 +5,7 @@ import {
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
 import { KnowledgeType } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { longestWork } from '@ticketing/testkit/longest-work.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { editorCall, type KnowledgeHarness, startHarness } from '../../test/harness.ts';

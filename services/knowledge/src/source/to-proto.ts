@@ -3,8 +3,8 @@ import {
   KnowledgeStatus,
   type KnowledgeType,
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
-import type { ResponseSubject } from '@ticketing/store/idempotency-store.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import type { ResponseSubject } from '@ticketing/store/idempotency/idempotency-store.ts';
 import type { Blocked } from './rules/access.ts';
 import type { StoredSource } from './schema.ts';
 

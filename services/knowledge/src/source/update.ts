@@ -7,8 +7,8 @@ import {
   KnowledgeStatus,
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import { deleteSource } from './delete.ts';
 import { readSource } from './read.ts';

@@ -1,4 +1,4 @@
-import { formatRfc3339 } from '@ticketing/rest/date-time.ts';
+import { formatRfc3339 } from '@ticketing/rest/codec/date-time.ts';
 import type { Cell, Column, FileFormat } from './file-format.ts';
 import { withoutFormulas } from './formula.ts';
 import { writeText } from './write-text.ts';

@@ -1,22 +1,18 @@
 import { toBinary } from '@bufbuild/protobuf';
 import type { HttpBody } from '@ticketing/contracts/ticketing/api/v1/http_body_pb.ts';
-import {
-  type ExportReportingTicketsRequest,
-  ExportReportingTicketsRequestSchema,
-  type ExportReportingTicketsResponse,
-  ReportingExportSchema,
-} from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import { type ExportReportingTicketsRequest, ExportReportingTicketsRequestSchema, type ExportReportingTicketsResponse, ReportingExportSchema } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
-import { messageEncoder } from '@ticketing/rest/encode.ts';
-import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/http-body.ts';
-import { prefers } from '@ticketing/rest/prefer.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { requireSpace } from '@ticketing/store/free-space.ts';
-import type { Context } from '../context.ts';
+import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
+import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/routes/http-body.ts';
+import { prefers } from '@ticketing/rest/routes/prefer.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { requireSpace } from '@ticketing/store/connection/free-space.ts';
 import { requesterOf } from './find-own.ts';
+import type { ExportParts } from './open.ts';
 import { pageAdmission } from './page-admission.ts';
 import { cellsOf, type ExportPlan, planExport } from './plan.ts';
-import { exportFileName, exportMessage, exportPath } from './to-proto.ts';
+import { exportFileName, exportPath, exportToProto } from './to-proto.ts';
 
 /** How many unfinished exports a caller may have. */
 const maxUnfinished = 5;
@@ -31,13 +27,13 @@ const encodeExport = messageEncoder(ReportingExportSchema);
  * Source: docs/reference/api.md, Exports.
  */
 export async function* exportReportingTickets(
-  context: Context,
+  parts: ExportParts,
   call: Call,
   request: ExportReportingTicketsRequest,
 ): AsyncGenerator<ExportReportingTicketsResponse> {
-  const plan = planExport(request, await context.settings(), context.now());
+  const plan = planExport(request, await parts.settings(), secondsNow(parts.runtime));
   if (prefers(call.header('prefer'), 'respond-async')) {
-    for (const body of await exportInBackground(context, call, request, plan)) yield responseOf(body);
+    for (const body of await exportInBackground(parts, call, request, plan)) yield responseOf(body);
     return;
   }
   if (request.all) {
@@ -46,12 +42,12 @@ export async function* exportReportingTickets(
   }
   const { fileFormat, columns } = plan;
   const rows = { ...plan.rows, maxTimeMs: maxSearchMs };
-  const total = await context.rows.count(rows);
+  const total = await parts.rows.count(rows);
   const headers = {
     ...attachmentHeaders(exportFileName(new Date(rows.now * 1000), fileFormat.fileEnding)),
     'x-total-count': String(total),
   };
-  const pages = context.rows.pages(rows, pageAdmission(call, context.pages));
+  const pages = parts.rows.pages(rows, pageAdmission(call, parts.pages));
   try {
     // Read before the response begins, so that an error of it has a status.
     const first = await pages.next();
@@ -75,13 +71,13 @@ function responseOf(body: HttpBody): ExportReportingTicketsResponse {
 
 /** Records an export for the export worker, and describes it in a response with status 202. */
 async function exportInBackground(
-  context: Context,
+  parts: ExportParts,
   call: Call,
   request: ExportReportingTicketsRequest,
   plan: ExportPlan,
 ): Promise<HttpBody[]> {
-  requireSpace(context.space);
-  const job = await context.exports.add(
+  requireSpace(parts.space);
+  const job = await parts.exports.add(
     {
       requestedBy: requesterOf(call),
       request: toBinary(ExportReportingTicketsRequestSchema, request),
@@ -93,8 +89,8 @@ async function exportInBackground(
     const detail = `This caller has ${maxUnfinished} unfinished exports already.`;
     throw new DomainError('resource_exhausted', 'too_many_exports', detail, { retryAfterSeconds: 10 });
   }
-  context.exportWorker?.wake();
+  parts.worker.wake();
   const headers = { location: exportPath(job.id), 'preference-applied': 'respond-async' };
-  const json = JSON.stringify(encodeExport(exportMessage(job)));
+  const json = JSON.stringify(encodeExport(exportToProto(job)));
   return [bodyHead('application/json; charset=utf-8', headers, 202), bodyPiece(Buffer.from(json))];
 }

@@ -1,6 +1,6 @@
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import type { ExportParts } from './open.ts';
 import type { ExportJob } from './schema.ts';
 
 /** Identifies the caller who requests an export. Only the same caller may see the export. */
@@ -9,8 +9,12 @@ export function requesterOf({ caller }: Call): string {
 }
 
 /** Finds an export that the caller has requested. Errors: export_not_found, also for an export of another caller. */
-export async function findOwnExport(context: Context, call: Call, id: string): Promise<ExportJob> {
-  const job = await context.exports.find(id);
+export async function findOwnExport(
+  { exports }: Pick<ExportParts, 'exports'>,
+  call: Call,
+  id: string,
+): Promise<ExportJob> {
+  const job = await exports.find(id);
   if (!job || job.requestedBy !== requesterOf(call)) throw notFound('Export');
   return job;
 }

@@ -1,6 +1,6 @@
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { PageBudget } from '@ticketing/store/page-budget.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import type { AdmitPage } from '../row/store/read.ts';
 
 /** A later page waits for as long as other pages may hold their bytes, because its response has begun. */

@@ -3,9 +3,9 @@ import {
   type ExportReportingTicketsRequest,
 } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { type Condition, readFilters } from '@ticketing/rest/filter.ts';
-import { readOrder } from '@ticketing/rest/read-order.ts';
-import { fieldQuery } from '@ticketing/store/field-query.ts';
+import { type Condition, readFilters } from '@ticketing/rest/codec/filter.ts';
+import { readOrder } from '@ticketing/rest/codec/read-order.ts';
+import { fieldQuery } from '@ticketing/store/document/field-query.ts';
 import { computedColumn, type RowColumn, shownColumns } from '../row/rules/columns.ts';
 import type { RowRequest } from '../row/store/read.ts';
 import type { RowDocument } from '../row/store/schema.ts';

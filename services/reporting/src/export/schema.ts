@@ -1,5 +1,5 @@
 import type { ExportFormat, ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
-import type { Leased } from '@ticketing/store/lease.ts';
+import type { Leased } from '@ticketing/store/leases/lease.ts';
 import { type Connection, mongo } from 'mongoose';
 
 /** An export that is made in the background, by the owner of its lease. */

@@ -1,12 +1,12 @@
 import { ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { openLeases } from '@ticketing/store/lease.ts';
-import { retryConflicts } from '@ticketing/store/retry-conflicts.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
+import { openLeases } from '@ticketing/store/leases/lease.ts';
+import { retryOnConflict } from '@ticketing/store/retry-on-conflict.ts';
 import type { Connection } from 'mongoose';
 import { openExportFiles } from './file-store.ts';
-import { type ExportDocument, type ExportJob, exportCollection, jobOf, newExportDocument } from './schema.ts';
+import { exportCollection, type ExportDocument, type ExportJob, jobOf, newExportDocument } from './schema.ts';
 
 /** The exports that are made in the background, and their files. Errors of every operation: store_unavailable. */
 export interface ExportStore {
@@ -43,6 +43,7 @@ export type RequestedExport = Pick<ExportJob, 'requestedBy' | 'request' | 'forma
 export type ExportProgress = Partial<Pick<ExportJob, 'rows' | 'total' | 'matches' | 'isPersonal'>>;
 
 const durationMs = 30_000;
+const tooOften = 'Others request exports at the same time too often.';
 const unfinished = [ExportStatus.WAITING, ExportStatus.RUNNING];
 
 /** Opens the exports on a connection. */
@@ -74,7 +75,7 @@ export function exportStore(connection: Connection, { now, random, randomUUID }:
 
   async function insertIfFree(document: ExportDocument): Promise<boolean> {
     try {
-      await retryConflicts(() => jobs.insertOne(document), { random });
+      await retryOnConflict({ random }, tooOften, () => jobs.insertOne(document));
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;

@@ -9,19 +9,18 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { eraseDeletedTickets } from '@ticketing/service-kit/lifecycle/erase-deleted-tickets.ts';
-import { openDailyJob } from '@ticketing/store/daily-job.ts';
-import { openPageBudget } from '@ticketing/store/page-budget.ts';
+import { openDailyJob } from '@ticketing/store/leases/daily-job.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
-import mongoose, { type Connection } from 'mongoose';
+import mongoose from 'mongoose';
+import type { Connection } from 'mongoose';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { ticketChanged } from '../../test/harness.ts';
 import { TicketModel } from '../../test/stub-tickets.ts';
 import { eventHandler } from '../consume.ts';
-import type { Context } from '../context.ts';
 import { exportStore } from '../export/store.ts';
 import { setUpStore } from '../set-up-store.ts';
-import { defaultSettings } from '../settings.ts';
+import type { RowParts } from './open.ts';
 import { erase, project, refreshTags } from './projection.ts';
 import { rebuild, reconcile } from './reconciliation.ts';
 import { rowOf } from './rules/from-snapshot.ts';
@@ -29,7 +28,7 @@ import { documentOf } from './store/schema.ts';
 import { rowStore } from './store/store.ts';
 import { tagRefreshStore } from './store/tag-refresh-store.ts';
 
-type Snapshots = Context['tickets']['snapshots'];
+type Snapshots = RowParts['tickets']['snapshots'];
 
 const connections: Connection[] = [];
 const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
@@ -54,7 +53,7 @@ async function openProjection(delays: readonly number[] = [0]) {
   await setUpStore(connection);
   const model = new TicketModel();
   let calls = 0;
-  const tickets: Context['tickets'] = {
+  const tickets: RowParts['tickets'] = {
     async *snapshots(ids) {
       const snapshots = model.snapshots(ids);
       await setTimeout(delays[calls++ % delays.length]);
@@ -65,24 +64,20 @@ async function openProjection(delays: readonly number[] = [0]) {
       model.confirmed.push({ ticketId, owner: 'reporting' });
     },
   };
-  const context: Context = {
+  const parts: RowParts = {
     rows: rowStore(connection, systemRuntime),
     tagRefreshes: tagRefreshStore(connection, systemRuntime),
     exports: exportStore(connection, systemRuntime),
     reconciliations: openDailyJob(connection, 'reconciliation'),
     tickets,
-    pages: openPageBudget(),
-    space: { disk: () => undefined, reserve: () => undefined, isFull: () => false, close: () => undefined },
-    settings: async () => defaultSettings,
+    runtime: systemRuntime,
     log: createLogger('test', 'silent'),
-    exportWorker: undefined,
-    now: () => Math.floor(Date.now() / 1000),
   };
   const rows = async (generation = 1) => {
     const found = await connection.collection<{ _id: number }>(`rows${generation}`).find({}).sort({ _id: 1 }).toArray();
     return found;
   };
-  return { connection, model, context, rows };
+  return { connection, model, parts, rows };
 }
 
 /** The rows that are expected for a model: current tickets with current tag names, and only the version of deleted ones. */
@@ -137,7 +132,7 @@ test(`E4: whatever is duplicated, reordered or replayed, the rows show the newes
       fc.array(fc.nat({ max: 6 }), { minLength: 3, maxLength: 7 }),
       fc.infiniteStream(fc.nat()),
       async (given, delays, order) => {
-        const { model, context, rows } = await openProjection(delays);
+        const { model, parts, rows } = await openProjection(delays);
         // A ticket never carries a tag that does not exist.
         for (const id of [1, 2, 3, 4]) model.putTag(id, `tag ${id}`);
         const events: (() => Promise<void>)[] = [];
@@ -157,18 +152,18 @@ test(`E4: whatever is duplicated, reordered or replayed, the rows show the newes
           if (step.kind === 'tag') {
             model.putTag(step.id, step.name, step.id === 1 ? undefined : step.parent);
             publish(async () => {
-              await context.tagRefreshes.add([step.id]);
-              await refreshTags(context, signal);
+              await parts.tagRefreshes.add([step.id]);
+              await refreshTags(parts, signal);
             });
           } else if (deleted.has(step.id)) {
             continue;
           } else if (step.kind === 'delete') {
             const version = model.delete(step.id);
             deleted.add(step.id);
-            publish(() => erase(context, step.id, version));
+            publish(() => erase(parts, step.id, version));
           } else {
             model.put(step.id, { tagIds: step.tags, subject: `version ${given.indexOf(step)}` });
-            publish(() => project(context, [step.id], call));
+            publish(() => project(parts, [step.id], call));
           }
           // Each event is handled at once, later or twice, while further changes are made.
           handle(events[(order.next().value ?? 0) % Math.max(1, events.length)]);
@@ -176,7 +171,7 @@ test(`E4: whatever is duplicated, reordered or replayed, the rows show the newes
         }
         for (const event of [...unhandled].sort(() => ((order.next().value ?? 0) % 3) - 1)) handle(event);
         await Promise.all(running);
-        await refreshTags(context, signal);
+        await refreshTags(parts, signal);
         expect(await rows()).toEqual(expectedRows(model));
       },
     ),
@@ -190,17 +185,17 @@ test.each([
 ])(
   'a tag that is renamed while its old name is being written to a row %s shows its new name in the end',
   async (_, exists) => {
-    const { model, context, rows } = await openProjection();
+    const { model, parts, rows } = await openProjection();
     model.putTag(1, 'old');
     model.put(1, { tagIds: [1] });
-    if (exists) await project(context, [1], call);
+    if (exists) await project(parts, [1], call);
     const mayReturn = Promise.withResolvers<void>();
     const wasRead = Promise.withResolvers<void>();
     let isFirst = true;
-    const delayed: Context = {
-      ...context,
+    const delayed: RowParts = {
+      ...parts,
       tickets: {
-        ...context.tickets,
+        ...parts.tickets,
         async *snapshots(ids) {
           const snapshots = model.snapshots(ids);
           if (isFirst) {
@@ -215,8 +210,8 @@ test.each([
     const projected = project(delayed, [1], call);
     await wasRead.promise;
     model.putTag(1, 'new');
-    await context.tagRefreshes.add([1]);
-    await refreshTags(context, signal);
+    await parts.tagRefreshes.add([1]);
+    await refreshTags(parts, signal);
     mayReturn.resolve();
     await projected;
     expect((await rows())[0]).toMatchObject({ topic: 'new' });
@@ -227,7 +222,7 @@ test('whichever call fails, before or after its effect, handling the event again
   let isOver = false;
   for (let nth = 1; !isOver; nth++) {
     for (const when of ['before', 'after'] as const) {
-      const { model, context, rows } = await openProjection();
+      const { model, parts, rows } = await openProjection();
       let calls = 0;
       const failingReads = (method: Snapshots): Snapshots =>
         async function* (...given) {
@@ -251,10 +246,11 @@ test('whichever call fails, before or after its effect, handling the event again
           },
         });
       const fallible = {
-        rows: failing(context.rows),
-        tagRefreshes: failing(context.tagRefreshes),
-        exports: failing(context.exports),
-        tickets: failing(context.tickets),
+        rows: failing(parts.rows),
+        tagRefreshes: failing(parts.tagRefreshes),
+        exports: failing(parts.exports),
+        tickets: failing(parts.tickets),
+        runtime: systemRuntime,
       };
       const handle = eraseDeletedTickets({
         handle: eventHandler(fallible, () => undefined),
@@ -265,7 +261,7 @@ test('whichever call fails, before or after its effect, handling the event again
         const events = messages.map((message) => receivedEvent({ topic: ticketChangedTopic.name, ...message }));
         for (;;) {
           try {
-            await handle(events, { ...call, log: context.log });
+            await handle(events, { ...call, log: parts.log });
             return;
           } catch (error) {
             expect(error).toMatchObject({ reason: 'test' });
@@ -284,40 +280,40 @@ test('whichever call fails, before or after its effect, handling the event again
 });
 
 test('reconciliation finds, counts and repairs rows that are missing, stale or surplus', async () => {
-  const { connection, model, context, rows } = await openProjection();
+  const { connection, model, parts, rows } = await openProjection();
   for (let id = 1; id <= 13; id++) {
     model.put(id, { subject: `${id}` });
-    await project(context, [id], call);
+    await project(parts, [id], call);
   }
   const collection = connection.collection<{ _id: number }>('rows1');
   const options = { generation: 1, graceMs: 0, signal };
-  expect(await reconcile(context, options)).toEqual({ missing: 0, stale: 0, surplus: 0, compared: 13 });
+  expect(await reconcile(parts, options)).toEqual({ missing: 0, stale: 0, surplus: 0, compared: 13 });
   await collection.deleteMany({ _id: { $in: [2, 13] } });
   for (const id of [3, 4, 5]) model.put(id, { subject: 'newer' });
   model.delete(6);
   await collection.insertOne({ _id: 99, version: 1, tagRevision: 0 } as never);
-  expect(await reconcile(context, options)).toEqual({ missing: 2, stale: 3, surplus: 2, compared: 13 });
+  expect(await reconcile(parts, options)).toEqual({ missing: 2, stale: 3, surplus: 2, compared: 13 });
   expect(await rows()).toEqual(expectedRows(model));
   expect(model.confirmed).toEqual([{ ticketId: 6, owner: 'reporting' }]);
-  expect(await reconcile(context, options)).toMatchObject({ missing: 0, stale: 0, surplus: 0 });
+  expect(await reconcile(parts, options)).toMatchObject({ missing: 0, stale: 0, surplus: 0 });
 });
 
 test('a change that arrives during the grace time is not counted as drift', async () => {
-  const { model, context, rows } = await openProjection();
+  const { model, parts, rows } = await openProjection();
   model.put(1);
-  const delayed = setTimeout(100).then(() => project(context, [1], call));
-  expect(await reconcile(context, { generation: 1, graceMs: 500, signal })).toMatchObject({ missing: 0 });
+  const delayed = setTimeout(100).then(() => project(parts, [1], call));
+  expect(await reconcile(parts, { generation: 1, graceMs: 500, signal })).toMatchObject({ missing: 0 });
   await delayed;
   expect(await rows()).toEqual(expectedRows(model));
 });
 
 test('a rebuild builds all rows again while the old ones are read, includes changes made meanwhile, and leaves no trace of deleted tickets', async () => {
-  const { connection, model, context, rows } = await openProjection([3]);
+  const { connection, model, parts, rows } = await openProjection([3]);
   for (let id = 1; id <= 12; id++) {
     model.put(id, { subject: `Text ${id}` });
-    await project(context, [id], call);
+    await project(parts, [id], call);
   }
-  await erase(context, 7, model.delete(7));
+  await erase(parts, 7, model.delete(7));
   // An error in the old rows must not appear in the new ones.
   await connection
     .collection<{ _id: number }>('rows1')
@@ -327,48 +323,46 @@ test('a rebuild builds all rows again while the old ones are read, includes chan
     round += 1;
     const id = (round % 6) + 1;
     model.put(id, { subject: `during ${round}` });
-    if (id !== 2) await project(context, [id], call);
-    expect((await context.rows.generations()).active).toBe(1);
+    if (id !== 2) await project(parts, [id], call);
+    expect((await parts.rows.generations()).active).toBe(1);
   };
   const pending: Promise<void>[] = [];
-  const compared = await rebuild(context, {
+  const compared = await rebuild(parts, {
     signal,
     graceMs: 0,
     onPage: () => void (round < 8 && pending.push(change())),
   });
   await Promise.all(pending);
   expect(compared).toBe(12);
-  expect(await context.rows.generations()).toEqual({ active: 2, building: null });
-  for (const id of model.tickets.keys()) if (!model.tickets.get(id)?.deleted) await project(context, [id], call);
+  expect(await parts.rows.generations()).toEqual({ active: 2, building: null });
+  for (const id of model.tickets.keys()) if (!model.tickets.get(id)?.deleted) await project(parts, [id], call);
   expect(await rows(2)).toEqual(expectedRows(model));
   const names = (await connection.listCollections()).map(({ name }) => name);
   expect(names).not.toContain('rows1');
-  expect(await context.rows.count({ queries: [], now: 0, maxTimeMs: undefined })).toBe(11);
+  expect(await parts.rows.count({ queries: [], now: 0, maxTimeMs: undefined })).toBe(11);
 });
 
 test('a rebuild that was interrupted is continued', async () => {
-  const { model, context, rows } = await openProjection();
+  const { model, parts, rows } = await openProjection();
   for (let id = 1; id <= 12; id++) model.put(id);
   const interrupted = new AbortController();
-  const first = rebuild(context, {
+  const first = rebuild(parts, {
     signal: interrupted.signal,
     graceMs: 0,
     onPage: () => interrupted.abort(new Error('killed')),
   });
   await expect(first).rejects.toThrow('killed');
-  expect(await context.rows.generations()).toEqual({ active: 1, building: 2 });
-  await rebuild(context, { signal, graceMs: 0 });
-  expect(await context.rows.generations()).toEqual({ active: 2, building: null });
+  expect(await parts.rows.generations()).toEqual({ active: 1, building: 2 });
+  await rebuild(parts, { signal, graceMs: 0 });
+  expect(await parts.rows.generations()).toEqual({ active: 2, building: null });
   expect(await rows(2)).toEqual(expectedRows(model));
 });
 
 test('E7: a row that is written while its ticket is erased ends up erased', async () => {
-  const { context, model, rows } = await openProjection();
+  const { parts, model, rows } = await openProjection();
   const ids = Array.from({ length: 200 }, (_, index) => index + 1);
   for (const id of ids) model.put(id);
   const written = model.snapshots(ids).snapshots.map((snapshot) => rowOf(snapshot, new Map()));
-  await Promise.all(
-    written.flatMap((row) => [context.rows.put([row], 1), context.rows.erase(row.id, row.version + 1)]),
-  );
+  await Promise.all(written.flatMap((row) => [parts.rows.put([row], 1), parts.rows.erase(row.id, row.version + 1)]));
   expect((await rows()).filter((row) => !('erasedAt' in row))).toEqual([]);
 });

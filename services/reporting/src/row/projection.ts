@@ -1,24 +1,16 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import type { ExportStore } from '../export/store.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/retry-on-conflict.ts';
+import type { RowParts } from './open.ts';
 import { rowOf } from './rules/from-snapshot.ts';
-import type { RowStore } from './store/store.ts';
-import type { TagRefreshStore } from './store/tag-refresh-store.ts';
-import type { TicketsClient } from './tickets-client.ts';
 
-/** The stores and the client that keep the rows up to date. */
-export interface ProjectionContext {
-  rows: RowStore;
-  tagRefreshes: TagRefreshStore;
-  exports: Pick<ExportStore, 'withdrawFilesWith'>;
-  tickets: TicketsClient;
-}
+/** The dependencies that keep the rows up to date. */
+export type ProjectionParts = Pick<RowParts, 'rows' | 'tagRefreshes' | 'exports' | 'tickets' | 'runtime'>;
 
 /** The trace and the abort signal of calls to the tickets service. */
-export type CallOptions = Pick<OnBehalfOf, 'trace' | 'signal'>;
+export type TicketsCall = Pick<OnBehalfOf, 'trace' | 'signal'>;
 
-const maxReads = 20;
 const tagPageSize = 100;
 
 /**
@@ -27,26 +19,27 @@ const tagPageSize = 100;
  *
  * Errors: concurrent_change, if tickets and tags change faster than they can be read.
  */
-export async function project(context: ProjectionContext, ids: readonly number[], options: CallOptions): Promise<void> {
-  let toRead = ids;
-  for (let read = 0; toRead.length > 0; read++) {
-    if (read === maxReads) {
-      throw new DomainError(
-        'unavailable',
-        'concurrent_change',
-        'Tickets and tags change faster than they can be read.',
-      );
-    }
-    const addCount = await context.tagRefreshes.addCount();
-    const toReadAgain: number[] = [];
-    for await (const { snapshots, tags, tagRevision } of context.tickets.snapshots(toRead, options)) {
+export async function project(parts: ProjectionParts, ids: readonly number[], call: TicketsCall): Promise<void> {
+  const { rows, tagRefreshes, tickets, runtime } = parts;
+  let left = ids;
+  await retryOnConflict(runtime, changingTooFast, async () => {
+    if (left.length === 0) return undefined;
+    const addCount = await tagRefreshes.addCount();
+    const stale: number[] = [];
+    for await (const { snapshots, tags, tagRevision } of tickets.snapshots(left, call)) {
       const tagOfId = new Map(tags.map((tag) => [tag.id, tag]));
-      const rows = snapshots.map((snapshot) => rowOf(snapshot, tagOfId));
-      toReadAgain.push(...(await context.rows.put(rows, Number(tagRevision))));
+      const ofPart = snapshots.map((snapshot) => rowOf(snapshot, tagOfId));
+      stale.push(...(await rows.put(ofPart, Number(tagRevision))));
     }
     // If a tag has changed since, its refresh may have looked for rows before these were written: read all of them again.
-    if (addCount === (await context.tagRefreshes.addCount())) toRead = toReadAgain;
-  }
+    if (addCount === (await tagRefreshes.addCount())) left = stale;
+    return left.length === 0 ? undefined : conflict;
+  });
+}
+
+function changingTooFast(): DomainError {
+  const detail = 'Tickets and tags change faster than they can be read.';
+  return new DomainError('unavailable', 'concurrent_change', detail);
 }
 
 /**
@@ -55,7 +48,7 @@ export async function project(context: ProjectionContext, ids: readonly number[]
  * Source: docs/reference/api.md, Deletion.
  */
 export async function erase(
-  { rows, exports }: Pick<ProjectionContext, 'rows' | 'exports'>,
+  { rows, exports }: Pick<ProjectionParts, 'rows' | 'exports'>,
   id: number,
   version: number,
 ): Promise<void> {
@@ -68,14 +61,14 @@ export async function erase(
  *
  * Source: docs/reference/api.md, Reporting rows.
  */
-export async function refreshTags(context: ProjectionContext, signal: AbortSignal): Promise<number> {
-  const { rows, tagRefreshes } = context;
+export async function refreshTags(parts: ProjectionParts, signal: AbortSignal): Promise<number> {
+  const { rows, tagRefreshes } = parts;
   let count = 0;
   for (let refresh = await tagRefreshes.next(); refresh && !signal.aborted; refresh = await tagRefreshes.next()) {
     let { doneUpTo } = refresh;
     let ids = await rows.idsWithTag(refresh.tagId, doneUpTo, tagPageSize);
     while (ids.length > 0 && !signal.aborted) {
-      await project(context, ids, { trace: continueTrace(undefined), signal });
+      await project(parts, ids, { trace: continueTrace(undefined), signal });
       doneUpTo = ids.at(-1) ?? doneUpTo;
       await tagRefreshes.recordProgress(refresh, doneUpTo);
       ids = ids.length < tagPageSize ? [] : await rows.idsWithTag(refresh.tagId, doneUpTo, tagPageSize);

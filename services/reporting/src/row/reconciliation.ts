@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
-import { type CallOptions, erase, type ProjectionContext, project } from './projection.ts';
+import { erase, type ProjectionParts, project, type TicketsCall } from './projection.ts';
 
 /** How many rows differed from their tickets. */
 export interface Drift {
@@ -41,17 +41,17 @@ const maxId = 2 ** 31 - 1;
 const repairBatchSize = 100;
 
 /** Compares the ids and versions of all tickets with the rows, page by page, and repairs the rows that differ. */
-export async function reconcile(context: ProjectionContext, options: ReconcileOptions): Promise<Drift> {
+export async function reconcile(parts: ProjectionParts, options: ReconcileOptions): Promise<Drift> {
   const drift: Drift = { missing: 0, stale: 0, surplus: 0, compared: 0 };
   const call = { trace: continueTrace(undefined), signal: options.signal };
   let afterId = 0;
   while (!options.signal.aborted) {
-    const tickets = await context.tickets.versions(afterId);
+    const tickets = await parts.tickets.versions(afterId);
     const upToId = tickets.at(-1)?.ticketId ?? maxId;
-    const suspects = await findSuspects(context, options.generation, { tickets, afterId, upToId });
-    const differing = suspects.length === 0 ? [] : await confirmSuspects(context, suspects, options);
+    const suspects = await findSuspects(parts, options.generation, { tickets, afterId, upToId });
+    const differing = suspects.length === 0 ? [] : await confirmSuspects(parts, suspects, options);
     for (const { kind } of differing) drift[kind] += 1;
-    await repair(context, differing, call);
+    await repair(parts, differing, call);
     drift.compared += tickets.length;
     await options.onPage?.(drift.compared);
     if (tickets.length === 0) return drift;
@@ -60,16 +60,16 @@ export async function reconcile(context: ProjectionContext, options: ReconcileOp
   return drift;
 }
 
-async function repair(context: ProjectionContext, differing: readonly Suspect[], call: CallOptions): Promise<void> {
+async function repair(parts: ProjectionParts, differing: readonly Suspect[], call: TicketsCall): Promise<void> {
   const toProject = differing.filter(({ kind }) => kind !== 'surplus').map(({ id }) => id);
   for (let at = 0; at < toProject.length; at += repairBatchSize) {
-    await project(context, toProject.slice(at, at + repairBatchSize), call);
+    await project(parts, toProject.slice(at, at + repairBatchSize), call);
   }
   for (const { id, version, isKnown } of differing.filter(({ kind }) => kind === 'surplus')) {
     if (isKnown) {
-      await erase(context, id, version);
-      await context.tickets.confirmErasure(id, call);
-    } else await context.rows.remove(id, version);
+      await erase(parts, id, version);
+      await parts.tickets.confirmErasure(id, call);
+    } else await parts.rows.remove(id, version);
   }
 }
 
@@ -80,8 +80,8 @@ interface TicketPage {
   upToId: number;
 }
 
-async function findSuspects(context: ProjectionContext, generation: number, page: TicketPage): Promise<Suspect[]> {
-  const rows = await context.rows.versions(generation, page.afterId, page.upToId);
+async function findSuspects(parts: ProjectionParts, generation: number, page: TicketPage): Promise<Suspect[]> {
+  const rows = await parts.rows.versions(generation, page.afterId, page.upToId);
   const rowOfId = new Map(rows.map((row) => [row.id, row]));
   const suspects: Suspect[] = [];
   for (const { ticketId: id, version, deleted } of page.tickets) {
@@ -100,13 +100,13 @@ async function findSuspects(context: ProjectionContext, generation: number, page
 
 /** The suspects that still differ after the grace time. */
 async function confirmSuspects(
-  context: ProjectionContext,
+  parts: ProjectionParts,
   suspects: readonly Suspect[],
   options: ReconcileOptions,
 ): Promise<Suspect[]> {
   if (options.graceMs > 0) await setTimeout(options.graceMs, undefined, { signal: options.signal });
   const ids = suspects.map(({ id }) => id);
-  const rows = await context.rows.versions(options.generation, Math.min(...ids) - 1, Math.max(...ids));
+  const rows = await parts.rows.versions(options.generation, Math.min(...ids) - 1, Math.max(...ids));
   const rowOfId = new Map(rows.map((row) => [row.id, row]));
   const differing = suspects.filter(({ id, version, kind }) => {
     const row = rowOfId.get(id);
@@ -115,13 +115,13 @@ async function confirmSuspects(
   });
   // A ticket that was unknown may have been created after the tickets were listed.
   const isConfirmed = await Promise.all(
-    differing.map(async ({ id, isKnown }) => isKnown || !(await ticketExists(context, id))),
+    differing.map(async ({ id, isKnown }) => isKnown || !(await ticketExists(parts, id))),
   );
   return differing.filter((_, index) => isConfirmed[index]);
 }
 
-async function ticketExists(context: ProjectionContext, id: number): Promise<boolean> {
-  const [ticket] = await context.tickets.versions(id - 1);
+async function ticketExists(parts: ProjectionParts, id: number): Promise<boolean> {
+  const [ticket] = await parts.tickets.versions(id - 1);
   return ticket?.ticketId === id;
 }
 
@@ -129,19 +129,16 @@ async function ticketExists(context: ProjectionContext, id: number): Promise<boo
  * Builds all rows again from the tickets, in a new generation, and then makes it the active one. Continues a rebuild
  * that was interrupted. Returns the number of tickets.
  */
-export async function rebuild(
-  context: ProjectionContext,
-  options: Omit<ReconcileOptions, 'generation'>,
-): Promise<number> {
-  const generation = await context.rows.startBuilding();
+export async function rebuild(parts: ProjectionParts, options: Omit<ReconcileOptions, 'generation'>): Promise<number> {
+  const generation = await parts.rows.startBuilding();
   let total = 0;
   // The first pass does not wait for events, because every row is missing.
   for (let graceMs = 0; ; graceMs = options.graceMs) {
-    const { missing, stale, surplus, compared } = await reconcile(context, { ...options, generation, graceMs });
+    const { missing, stale, surplus, compared } = await reconcile(parts, { ...options, generation, graceMs });
     options.signal.throwIfAborted();
     total = compared;
     if (missing + stale + surplus === 0) break;
   }
-  await context.rows.finishBuilding(generation);
+  await parts.rows.finishBuilding(generation);
   return total;
 }

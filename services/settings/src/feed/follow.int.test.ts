@@ -1,17 +1,14 @@
 import { toBinary } from '@bufbuild/protobuf';
 import { Code, type ConnectError, createClient } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
-import {
-  type TicketChanged,
-  TicketChangedSchema,
-  TicketChangeType,
-} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { type TicketChanged, TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
-import type { OpenApiDocument } from '@ticketing/rest/openapi.ts';
+import type { OpenApiDocument } from '@ticketing/rest/documents/openapi.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { developmentIssuer } from '@ticketing/testkit/development-keys.ts';
 import { type EventSourceClient, openEventSource } from '@ticketing/testkit/event-source.ts';
 import { type ServiceHarness, startServiceHarness } from '@ticketing/testkit/service-harness.ts';
@@ -33,7 +30,7 @@ beforeAll(async () => {
     publishes: [ticketChangedTopic],
   });
   database = await settings.openDatabase();
-  store = eventStore(database.connection, Date.now);
+  store = eventStore(database.connection, systemRuntime);
 });
 
 beforeEach(async () => {

@@ -1,7 +1,7 @@
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Context } from '../context.ts';
 import { followEvents } from './follow.ts';
+import type { FeedParts } from './open.ts';
 
 const request = { $typeName: 'ticketing.settings.v1.FollowEventsRequest' as const, types: [] };
 
@@ -22,13 +22,13 @@ test.each(['the process stops', 'the token expires'])(
         gone.abort();
       },
     } as Partial<Call>;
-    const context: Partial<Context> = {
+    const feed: Partial<FeedParts> = {
       admitFollower: () => () => undefined,
       closing: closing.signal,
-      runtime: { now: Date.now } as Context['runtime'],
-      events: { bounds: async () => undefined } as Partial<Context['events']> as Context['events'],
+      runtime: { now: Date.now } as FeedParts['runtime'],
+      events: { bounds: async () => undefined } as Partial<FeedParts['events']> as FeedParts['events'],
     };
-    const messages = followEvents(context as Context, call as Call, request);
+    const messages = followEvents(feed as FeedParts, call as Call, request);
     await messages.next();
     if (what === 'the process stops') closing.abort();
     else await vi.advanceTimersByTimeAsync(10_000);

@@ -1,13 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import type {
-  FollowEventsRequest,
-  FollowEventsResponse,
-} from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
-import { filterOf, startOf } from './read.ts';
+import type { FollowEventsRequest, FollowEventsResponse } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import type { FeedParts } from './open.ts';
+import { findStart, toFilter } from './read.ts';
 import { eventCursor } from './rules/cursor.ts';
-import type { StoredEvent } from './store.ts';
+import type { EventFilter, StoredEvent } from './store.ts';
 
 /** The number of events without a match after which a follower gets a new cursor. */
 const silentEvents = 1_000;
@@ -22,18 +19,18 @@ const unreadMs = 2_000;
  * Errors: invalid_cursor, cursor_expired, too_many_at_once.
  */
 export async function* followEvents(
-  context: Context,
+  feed: FeedParts,
   call: Call,
   request: FollowEventsRequest,
 ): AsyncGenerator<FollowEventsResponse> {
-  const leave = context.admitFollower(call.caller);
-  const expiry = expiryOf(call, context);
+  const leave = feed.admitFollower(call.caller);
+  const expiry = watchExpiry(call, feed);
   try {
-    const ended = AbortSignal.any([call.gone, context.closing, expiry.signal]);
+    const ended = AbortSignal.any([call.gone, feed.closing, expiry.signal]);
     endUnreadResponse(call, ended);
-    const { after } = await startOfFollower(context, call, request);
+    const { after } = await findStartOfFollower(feed, call, request);
     yield response(after);
-    yield* eventsAfter(after, context, filterOf(request), ended);
+    yield* eventsAfter(after, feed, toFilter(request), ended);
   } finally {
     expiry.stop();
     leave();
@@ -42,8 +39,8 @@ export async function* followEvents(
 
 async function* eventsAfter(
   after: number,
-  { tail }: Context,
-  filter: ReturnType<typeof filterOf>,
+  { tail }: FeedParts,
+  filter: EventFilter,
   ended: AbortSignal,
 ): AsyncGenerator<FollowEventsResponse> {
   const stopFollowing = tail.follow();
@@ -84,9 +81,9 @@ function endUnreadResponse(call: Call, ended: AbortSignal): void {
   else ended.addEventListener('abort', end, { once: true });
 }
 
-function startOfFollower({ events }: Context, call: Call, { after }: FollowEventsRequest) {
+function findStartOfFollower({ events }: FeedParts, call: Call, { after }: FollowEventsRequest) {
   const last = call.api === 'rest' ? call.header('last-event-id') : undefined;
-  return last ? startOf(events, last, '#/header/Last-Event-ID') : startOf(events, after, '#/after');
+  return last ? findStart(events, last, '#/header/Last-Event-ID') : findStart(events, after, '#/after');
 }
 
 function response(position: number, event?: StoredEvent['event']): FollowEventsResponse {
@@ -95,7 +92,7 @@ function response(position: number, event?: StoredEvent['event']): FollowEventsR
 }
 
 /** A signal that aborts when the token of a call's caller expires. */
-function expiryOf({ caller: { expiresAt } }: Call, { runtime }: Context): { signal: AbortSignal; stop(): void } {
+function watchExpiry({ caller: { expiresAt } }: Call, { runtime }: FeedParts): { signal: AbortSignal; stop(): void } {
   const expiring = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const wait = () => {

@@ -1,7 +1,7 @@
 import { tooManyAtOnce } from '@ticketing/service-kit/admission/caller-limits.ts';
 import { concurrencyLimiter } from '@ticketing/service-kit/admission/concurrency-limiter.ts';
+import type { ServerLimits } from '@ticketing/service-kit/config/server-limits.ts';
 import { type Caller, callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { ServerLimits } from '@ticketing/service-kit/server/server-limits.ts';
 
 /** Counts a follower. Returns the function to call at its end. Errors: too_many_at_once. */
 export type AdmitFollower = (caller: Caller) => () => void;

@@ -1,13 +1,13 @@
-import type { TicketChanged } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import { TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import { type TicketChanged, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { type ServiceHarness, startServiceHarness } from '@ticketing/testkit/service-harness.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ticketChanged, ticketChanges } from '../../test/feed-events.ts';
 import { service } from '../service.ts';
 import { maxScanned } from './read.ts';
 import { eventCursor } from './rules/cursor.ts';
-import { type EventStore, eventStore } from './store.ts';
+import { eventStore, type EventStore } from './store.ts';
 
 const reader = { permissions: ['manageWebhooks'] };
 const { INTENT_EXECUTED, TICKET_CREATED } = TicketChangeType;
@@ -20,7 +20,7 @@ let clock = Date.now();
 beforeAll(async () => {
   settings = await startServiceHarness(service);
   database = await settings.openDatabase();
-  store = eventStore(database.connection, () => clock);
+  store = eventStore(database.connection, { ...systemRuntime, now: () => clock });
 });
 
 beforeEach(async () => {

@@ -1,11 +1,11 @@
 import type { TicketChanged, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { invalidCursor, positionOf } from './rules/cursor.ts';
+import { invalidCursor, parseCursor } from './rules/cursor.ts';
 import type { EventFilter, EventStore, FeedBounds, StoredEvent } from './store.ts';
 
 /** How many positions one read of the feed looks at, so that a filter that matches little does not read all of it. */
 export const maxScanned = 5_000;
-/** How many events of one ticket one read looks at, if a type is wanted too. */
+/** How many events of one ticket one read looks at, if types are requested too. */
 const maxScannedOfTicket = 1_000;
 
 /** A part of the feed: events, and the position after which the next part begins. */
@@ -46,10 +46,10 @@ export async function readPart(
 ): Promise<FeedPage> {
   const { types, ticketId } = filter;
   if (ticketId !== undefined && types.length > 0) {
-    const seen = await store.between(after, upTo, { types: [], ticketId }, maxScannedOfTicket);
-    const events = seen.filter(({ event }) => types.includes(event.type)).slice(0, limit);
-    const isWhole = seen.length < maxScannedOfTicket;
-    return { events, next: nextAfter(events, limit, isWhole ? upTo : (seen.at(-1)?.position ?? upTo)) };
+    const ofTicket = await store.between(after, upTo, { types: [], ticketId }, maxScannedOfTicket);
+    const events = ofTicket.filter(({ event }) => types.includes(event.type)).slice(0, limit);
+    const isWhole = ofTicket.length < maxScannedOfTicket;
+    return { events, next: nextAfter(events, limit, isWhole ? upTo : (ofTicket.at(-1)?.position ?? upTo)) };
   }
   // An index finds the events of a ticket, so that the others need not be looked at.
   const end = types.length > 0 ? Math.min(upTo, after + maxScanned) : upTo;
@@ -62,13 +62,13 @@ function nextAfter(events: readonly StoredEvent[], limit: number, end: number): 
   return events.length === limit ? (events.at(-1)?.position ?? end) : end;
 }
 
-/** Whether an event is wanted by a filter. */
-export function isWanted({ types, ticketId }: EventFilter, event: TicketChanged): boolean {
+/** Whether an event passes a filter. */
+export function passesFilter({ types, ticketId }: EventFilter, event: TicketChanged): boolean {
   return (types.length === 0 || types.includes(event.type)) && (ticketId === undefined || ticketId === event.ticketId);
 }
 
 /** The filter of a request. */
-export function filterOf(request: { types: readonly TicketChangeType[]; ticketId?: number | undefined }): EventFilter {
+export function toFilter(request: { types: readonly TicketChangeType[]; ticketId?: number | undefined }): EventFilter {
   return { types: request.types, ticketId: request.ticketId };
 }
 
@@ -78,19 +78,19 @@ export function filterOf(request: { types: readonly TicketChangeType[]; ticketId
  *
  * Errors: invalid_cursor, also for one beyond the end; cursor_expired.
  */
-export async function startOf(
+export async function findStart(
   store: EventStore,
   cursor: string | undefined,
   pointer: string,
 ): Promise<{ after: number; upTo: number }> {
-  const given = cursor === undefined ? undefined : positionOf(cursor, pointer);
+  const position = cursor === undefined ? undefined : parseCursor(cursor, pointer);
   const bounds = await store.bounds();
   const upTo = bounds?.last ?? 0;
-  if (given === undefined) return { after: (bounds?.first ?? 1) - 1, upTo };
-  requireKept(given, bounds);
+  if (position === undefined) return { after: (bounds?.first ?? 1) - 1, upTo };
+  requireKept(position, bounds);
   // After a crash of the database the end may be behind a cursor, until an event is appended again.
-  if (given > upTo && !(await store.has(given))) throw invalidCursor(pointer);
-  return { after: given, upTo };
+  if (position > upTo && !(await store.has(position))) throw invalidCursor(pointer);
+  return { after: position, upTo };
 }
 
 function requireKept(after: number, bounds: FeedBounds | undefined): void {

@@ -1,10 +1,11 @@
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { isDeep, runs } from '@ticketing/testkit/search-effort.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import fc from 'fast-check';
 import type { Connection } from 'mongoose';
 import { beforeEach, expect, test } from 'vitest';
 import { ticketChanged, ticketChanges } from '../../test/feed-events.ts';
-import { filterOf, readFeed, startOf } from './read.ts';
+import { findStart, readFeed, toFilter } from './read.ts';
 import { eventCursor } from './rules/cursor.ts';
 import { buildEventIndexes, type EventStore, eventStore } from './store.ts';
 
@@ -16,7 +17,7 @@ beforeEach(async () => {
   await buildEventIndexes(connection);
 });
 
-const open = (now = Date.now) => eventStore(connection, now);
+const open = (now = Date.now) => eventStore(connection, { ...systemRuntime, now });
 const positions = (stored: readonly { position: number }[]) => stored.map(({ position }) => position);
 
 test('events get consecutive positions; one that is stored already keeps its own', async () => {
@@ -30,7 +31,7 @@ test('events get consecutive positions; one that is stored already keeps its own
 });
 
 test('events whose insertion was not acknowledged become readable when they are appended again', async () => {
-  const killed = eventStore(killing(connection, [{ at: 'updateOne', when: 'before' }]), Date.now);
+  const killed = eventStore(killing(connection, [{ at: 'updateOne', when: 'before' }]), systemRuntime);
   await expect(killed.append(ticketChanges(2))).rejects.toThrow('killed');
   const store = open();
   expect(await store.bounds()).toBeUndefined();
@@ -64,7 +65,7 @@ test('the last event stays, and the next one follows it', async () => {
 test('a reader whose next events are removed while it reads does not skip them', async () => {
   const store = open(() => 1000);
   await store.append(ticketChanges(5));
-  const { after, upTo } = await startOf(store, eventCursor(1), '#/after');
+  const { after, upTo } = await findStart(store, eventCursor(1), '#/after');
   await store.removeOlderThan(new Date(5000));
   await expect(readFeed(store, after, upTo, all, 10)).rejects.toMatchObject({ reason: 'cursor_expired' });
 });
@@ -97,8 +98,8 @@ async function deliverWhileReading(partitions: number[], faults: Fault[], batchS
     let cursor: string | undefined;
     for (;;) {
       const wasDelivered = isDelivered;
-      const { after, upTo } = await startOf(store, cursor, '#/after');
-      const { events, next } = await readFeed(store, after, upTo, filterOf({ types: [] }), 3);
+      const { after, upTo } = await findStart(store, cursor, '#/after');
+      const { events, next } = await readFeed(store, after, upTo, toFilter({ types: [] }), 3);
       seen.push(...events.map(({ event }) => `${event.ticketId}/${event.version}`));
       cursor = eventCursor(next);
       if (wasDelivered && events.length === 0) return seen;
@@ -106,13 +107,13 @@ async function deliverWhileReading(partitions: number[], faults: Fault[], batchS
   };
   const deliver = async (count: number, ticketId: number) => {
     const events = Array.from({ length: count }, (_, index) => ticketChanged(ticketId, index + 1));
-    let store = eventStore(killing(connection, pending), Date.now);
+    let store = eventStore(killing(connection, pending), systemRuntime);
     for (let committed = 0; committed < count; ) {
       try {
         committed += (await store.append(events.slice(committed, committed + batchSize))).length;
       } catch (error) {
         if (!String(error).includes('killed')) throw error;
-        store = eventStore(killing(connection, pending), Date.now);
+        store = eventStore(killing(connection, pending), systemRuntime);
       }
     }
   };

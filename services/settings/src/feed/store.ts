@@ -1,12 +1,11 @@
 import { toBinary } from '@bufbuild/protobuf';
-import {
-  type TicketChanged,
-  TicketChangedSchema,
-  type TicketChangeType,
-} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { type TicketChanged, TicketChangedSchema, type TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
-import { isDuplicateKey, isWriteConflict, retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
-import mongoose, { type Connection, type mongo } from 'mongoose';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { isDuplicateKey, isWriteConflict, retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/retry-on-conflict.ts';
+import mongoose from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import { eraseEvents } from './erasure-store.ts';
 import { parseEvent } from './rules/event.ts';
 
@@ -59,7 +58,7 @@ export interface EventStore {
    * reader whose position may name another event now gets cursor_expired. Call it only while nothing is appended, and
    * on a copy of the feed that can be thrown away if this is interrupted.
    */
-  beginAnew(gap: number): Promise<void>;
+  restart(gap: number): Promise<void>;
 }
 
 interface EventDocument {
@@ -81,6 +80,7 @@ interface FeedDocument {
 }
 
 const feedId = 'feed';
+const tooOften = 'Others append to the feed at the same time too often.';
 const { Binary } = mongoose.mongo;
 
 const collectionOf = (connection: Connection) =>
@@ -102,7 +102,7 @@ export async function buildEventIndexes(connection: Connection): Promise<void> {
  */
 export function eventStore(
   connection: Connection,
-  now: () => number,
+  runtime: Pick<Runtime, 'now' | 'random'>,
   onAppended: () => void = () => undefined,
 ): EventStore {
   const events = collectionOf(connection);
@@ -111,8 +111,8 @@ export function eventStore(
 
   async function newest(): Promise<Pick<EventDocument, '_id' | 'receivedAt'> | undefined> {
     const projection = { _id: 1, receivedAt: 1 };
-    const [found] = await events.find({}, { projection }).sort({ _id: -1 }).limit(1).toArray();
-    return found;
+    const [last] = await events.find({}, { projection }).sort({ _id: -1 }).limit(1).toArray();
+    return last;
   }
 
   /**
@@ -122,9 +122,9 @@ export function eventStore(
    */
   async function insertAtEnd(missing: readonly TicketChanged[]): Promise<EventDocument[] | undefined> {
     const end = await newest();
-    const receivedAt = new Date(Math.max(now(), end?.receivedAt.getTime() ?? 0));
+    const receivedAt = new Date(Math.max(runtime.now(), end?.receivedAt.getTime() ?? 0));
     const first = (end?._id ?? 0) + 1;
-    const documents = missing.map((event, index) => documentOf(first + index, event, receivedAt));
+    const documents = missing.map((event, index) => toDocument(first + index, event, receivedAt));
     try {
       await events.insertMany(documents);
       return documents;
@@ -134,20 +134,18 @@ export function eventStore(
     }
   }
 
-  async function append(given: readonly TicketChanged[]): Promise<StoredEvent[]> {
-    const byId = new Map(given.map((event) => [event.eventId, event]));
+  async function attemptAppend(added: readonly TicketChanged[]): Promise<StoredEvent[] | typeof conflict> {
+    const byId = new Map(added.map((event) => [event.eventId, event]));
     if (byId.size === 0) return [];
-    for (;;) {
-      const stored = await events.find({ eventId: { $in: [...byId.keys()] } }).toArray();
-      const known = new Set(stored.map(({ eventId }) => eventId));
-      const missing = [...byId.values()].filter(({ eventId }) => !known.has(eventId));
-      const inserted = missing.length === 0 ? [] : await insertAtEnd(missing);
-      if (!inserted) continue;
-      const all = [...stored, ...inserted].sort((left, right) => left._id - right._id);
-      await readable.extendTo(all.at(-1)?._id ?? 0, { isFlushed: inserted.length > 0 });
-      onAppended();
-      return all.map(storedEvent);
-    }
+    const stored = await events.find({ eventId: { $in: [...byId.keys()] } }).toArray();
+    const known = new Set(stored.map(({ eventId }) => eventId));
+    const missing = [...byId.values()].filter(({ eventId }) => !known.has(eventId));
+    const inserted = missing.length === 0 ? [] : await insertAtEnd(missing);
+    if (!inserted) return conflict;
+    const all = [...stored, ...inserted].sort((left, right) => left._id - right._id);
+    await readable.extendTo(all.at(-1)?._id ?? 0, { isFlushed: inserted.length > 0 });
+    onAppended();
+    return all.map(fromDocument);
   }
 
   async function removeOlderThan(time: Date): Promise<void> {
@@ -163,7 +161,7 @@ export function eventStore(
     await events.deleteMany({ _id: { $lt: first } });
   }
 
-  async function beginAnew(gap: number): Promise<void> {
+  async function restart(gap: number): Promise<void> {
     const [last] = await events.find().sort({ _id: -1 }).limit(1).toArray();
     if (!last) return;
     const position = last._id + gap;
@@ -174,15 +172,16 @@ export function eventStore(
   }
 
   return {
-    beginAnew: (gap) => storeCall(() => beginAnew(gap)),
-    append: (given) => queue.run('append', () => storeCall(() => append(given))),
+    restart: (gap) => storeCall(() => restart(gap)),
+    append: (added) =>
+      queue.run('append', () => storeCall(() => retryOnConflict(runtime, tooOften, () => attemptAppend(added)))),
     between: (after, upTo, filter, limit) =>
       storeCall(async () => {
         const query: mongo.Filter<EventDocument> = { _id: { $gt: after, $lte: upTo } };
         if (filter.types.length > 0) query.type = { $in: [...filter.types] };
         if (filter.ticketId !== undefined) query.ticketId = filter.ticketId;
         const options = { projection: { event: 1, receivedAt: 1 }, batchSize: limit };
-        return (await events.find(query, options).sort({ _id: 1 }).limit(limit).toArray()).map(storedEvent);
+        return (await events.find(query, options).sort({ _id: 1 }).limit(limit).toArray()).map(fromDocument);
       }),
     bounds: () => storeCall(readable.read),
     has: (position) => storeCall(async () => (await events.countDocuments({ _id: position }, { limit: 1 })) === 1),
@@ -204,8 +203,8 @@ function readablePositions(connection: Connection) {
     retryUpsert(() => feeds.updateOne({ _id: feedId }, change, { upsert: true }));
 
   async function read(): Promise<FeedBounds | undefined> {
-    const found = await feeds.findOne({ _id: feedId });
-    return found?.last === undefined ? undefined : { first: found.first ?? 1, last: found.last };
+    const feed = await feeds.findOne({ _id: feedId });
+    return feed?.last === undefined ? undefined : { first: feed.first ?? 1, last: feed.last };
   }
 
   return {
@@ -225,11 +224,11 @@ function readablePositions(connection: Connection) {
   };
 }
 
-function documentOf(_id: number, event: TicketChanged, receivedAt: Date): EventDocument {
+function toDocument(_id: number, event: TicketChanged, receivedAt: Date): EventDocument {
   const { eventId, ticketId, type } = event;
   return { _id, eventId, ticketId, type, receivedAt, event: new Binary(toBinary(TicketChangedSchema, event)) };
 }
 
-function storedEvent({ _id, receivedAt, event }: Pick<EventDocument, '_id' | 'receivedAt' | 'event'>): StoredEvent {
+function fromDocument({ _id, receivedAt, event }: Pick<EventDocument, '_id' | 'receivedAt' | 'event'>): StoredEvent {
   return { position: _id, receivedAt, event: parseEvent(event.value()) };
 }

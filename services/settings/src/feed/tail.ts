@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
-import { type FeedPage, isWanted, readFeed } from './read.ts';
+import { type FeedPage, passesFilter, readFeed } from './read.ts';
 import { toErasedEvent } from './rules/event.ts';
 import type { EventFilter, EventStore, StoredEvent } from './store.ts';
 
@@ -93,7 +93,7 @@ export function feedTail(store: EventStore, onError: (error: unknown) => void, p
       if (first === undefined || after + 1 < first) return readFeed(store, after, end, filter, pageSize);
       // Limits the part, because a follower that is behind must not write for long in one turn.
       const part = recent.slice(after + 1 - first, after + 1 - first + pageSize);
-      const events = part.filter(({ event }) => isWanted(filter, event));
+      const events = part.filter(({ event }) => passesFilter(filter, event));
       return { events, next: part.at(-1)?.position ?? Math.max(after, end) };
     },
     advanced: (after, signal) =>

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { SettingType } from '@ticketing/contracts/ticketing/settings/v1/setting_form_pb.ts';
 import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
-import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
 import { knownSettings, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
+import type { SecretBox } from '@ticketing/text/sealed-text.ts';
 import { businessHoursProblems, type ValueProblem } from './rules/business-hours.ts';
-import { type ConfigurationChange, type ConfigurationState, settingBinding } from './rules/configuration.ts';
 import { requireNotDeleted, templateSetting } from './rules/email-template-reference.ts';
 import { headerRuleProblems } from './rules/header-rules.ts';
+import { settingBinding, type SettingsChange, type SettingsState } from './rules/settings.ts';
 
 /** The new value of a setting; null restores the default. */
 export interface NewValue {
@@ -18,7 +18,7 @@ export interface NewValue {
 }
 
 const maxViolations = 100;
-const problemsOf: Record<string, (value: JsonValue) => ValueProblem[]> = {
+const checks: Record<string, (value: JsonValue) => ValueProblem[]> = {
   businessHours: businessHoursProblems,
   programmaticHeaderRules: headerRuleProblems,
 };
@@ -36,11 +36,11 @@ export function requireValidValues(changes: readonly NewValue[]): void {
     const detail = `names ${again.name} a second time`;
     throw invalidInput([{ pointer: again.pointer, code: 'duplicate_setting', detail }]);
   }
-  const violations = changes.flatMap(violationsOf);
+  const violations = changes.flatMap(findViolations);
   if (violations.length > 0) throw invalidInput(violations);
 }
 
-function violationsOf({ name, value, pointer }: NewValue): Violation[] {
+function findViolations({ name, value, pointer }: NewValue): Violation[] {
   if (value === null) return [];
   try {
     settingsOf({ [name]: value });
@@ -49,7 +49,7 @@ function violationsOf({ name, value, pointer }: NewValue): Violation[] {
     const start = `#/${name}`.length;
     return error.violations.map((one) => ({ ...one, pointer: pointer + one.pointer.slice(start) }));
   }
-  const problems = problemsOf[name]?.(value) ?? [];
+  const problems = checks[name]?.(value) ?? [];
   return problems
     .slice(0, maxViolations)
     .map(({ at, detail }) => ({ pointer: pointer + at, code: 'invalid_value', detail }));
@@ -59,17 +59,17 @@ function violationsOf({ name, value, pointer }: NewValue): Violation[] {
 const secretOfUrl: Readonly<Record<string, string>> = { aiBaseUrl: 'aiApiKey', erpBaseUrl: 'erpToken' };
 
 /**
- * Sets valid values in a configuration, and names the settings that differ. Secrets are encrypted. If a URL changes to
+ * Sets valid values, and names the settings that differ. Secrets are encrypted. If a URL changes to
  * another server, its secret is dropped, unless the request sets it again: otherwise a caller who may change settings
  * could send the secret to their own server and read it there.
  *
  * Errors: unknown_template.
  */
 export function decideSettings(
-  state: ConfigurationState,
+  state: SettingsState,
   changes: readonly NewValue[],
   secretBox: SecretBox,
-): ConfigurationChange | undefined {
+): SettingsChange | undefined {
   const values = { ...state.values };
   const secrets = { ...state.secrets };
   const names = changes.flatMap(({ name, value, pointer }) => {

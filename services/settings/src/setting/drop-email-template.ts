@@ -1,10 +1,6 @@
-import type {
-  DropEmailTemplateRequest,
-  DropEmailTemplateResponse,
-} from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
-import { eventHeaderOf } from './event-header.ts';
+import type { DropEmailTemplateRequest, DropEmailTemplateResponse } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import type { SettingParts } from './open.ts';
 import { dropEmailTemplate as drop } from './rules/email-template-reference.ts';
 
 /**
@@ -12,10 +8,10 @@ import { dropEmailTemplate as drop } from './rules/email-template-reference.ts';
  * Source: docs/reference/api.md, E-mail templates.
  */
 export async function dropEmailTemplate(
-  context: Context,
+  { settings, newEvent }: SettingParts,
   call: Call,
   { emailTemplateId }: DropEmailTemplateRequest,
 ): Promise<DropEmailTemplateResponse> {
-  await context.configuration.change((current) => drop(current, emailTemplateId), eventHeaderOf(context, call));
+  await settings.change((current) => drop(current, emailTemplateId), newEvent(call));
   return { $typeName: 'ticketing.settings.v1.DropEmailTemplateResponse' };
 }

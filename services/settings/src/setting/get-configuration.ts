@@ -1,27 +1,24 @@
-import type {
-  ConfiguredSubchannel,
-  GetConfigurationResponse,
-} from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { type SettingValues, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
-import type { Context } from '../context.ts';
-import type { SubchannelState } from './rules/configuration.ts';
+import type { ConfiguredSubchannel, GetConfigurationResponse } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { settingsOf, type SettingValues } from '@ticketing/service-kit/settings/known-settings.ts';
+import type { SettingParts } from './open.ts';
+import type { SubchannelState } from './rules/settings.ts';
 
 /** Returns all settings but secrets, and all subchannels. Source: docs/reference/api.md, Settings. */
-export async function getConfiguration(context: Context, call: Call): Promise<GetConfigurationResponse> {
-  const { version, values, subchannels } = await context.configuration.read();
+export async function getConfiguration({ settings }: SettingParts, call: Call): Promise<GetConfigurationResponse> {
+  const { version, values, subchannels } = await settings.read();
   return {
     $typeName: 'ticketing.settings.v1.GetConfigurationResponse',
     configuration: {
       $typeName: 'ticketing.settings.v1.Configuration',
       version,
-      settings: settingsOf(usable(values, call)),
-      subchannels: subchannels.map(subchannelOf),
+      settings: settingsOf(acceptedValues(values, call)),
+      subchannels: subchannels.map(toConfiguredSubchannel),
     },
   };
 }
 
-function subchannelOf(subchannel: SubchannelState): ConfiguredSubchannel {
+function toConfiguredSubchannel(subchannel: SubchannelState): ConfiguredSubchannel {
   const { id, enabled, interface: inlet, channel, name, isDefault, data, emailTemplateId } = subchannel;
   return {
     $typeName: 'ticketing.settings.v1.ConfiguredSubchannel',
@@ -37,7 +34,7 @@ function subchannelOf(subchannel: SubchannelState): ConfiguredSubchannel {
 }
 
 /** Returns the values that this version accepts. A stored value may be of a removed setting, or no longer valid. */
-function usable(values: SettingValues, { log }: Call): SettingValues {
+function acceptedValues(values: SettingValues, { log }: Call): SettingValues {
   const accepted = Object.entries(values).filter(([name, value]) => {
     try {
       settingsOf({ [name]: value });

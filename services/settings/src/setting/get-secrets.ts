@@ -1,12 +1,9 @@
-import type {
-  GetSecretsRequest,
-  GetSecretsResponse,
-} from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import type { GetSecretsRequest, GetSecretsResponse } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { knownSettings } from '@ticketing/service-kit/settings/known-settings.ts';
-import type { Context } from '../context.ts';
-import { settingBinding } from './rules/configuration.ts';
+import type { SettingParts } from './open.ts';
+import { settingBinding } from './rules/settings.ts';
 
 /**
  * Returns secret settings by name to a service that may read them. Secrets that are not set are left out.
@@ -14,7 +11,7 @@ import { settingBinding } from './rules/configuration.ts';
  * Errors: secret_not_readable if the contract does not name the service as a reader of each.
  */
 export async function getSecrets(
-  context: Context,
+  { settings, secretBox }: SettingParts,
   { caller: { service } }: Call,
   { names }: GetSecretsRequest,
 ): Promise<GetSecretsResponse> {
@@ -23,10 +20,10 @@ export async function getSecrets(
     const detail = 'The service may not read one of these secrets.';
     throw new DomainError('permission_denied', 'secret_not_readable', detail);
   }
-  const { secrets } = await context.configuration.read();
-  const found = names.flatMap((name) => {
+  const { secrets } = await settings.read();
+  const values = names.flatMap((name) => {
     const sealed = secrets[name];
-    return sealed ? [[name, context.secretBox.open(sealed, settingBinding(name))]] : [];
+    return sealed ? [[name, secretBox.open(sealed, settingBinding(name))]] : [];
   });
-  return { $typeName: 'ticketing.settings.v1.GetSecretsResponse', secrets: Object.fromEntries(found) };
+  return { $typeName: 'ticketing.settings.v1.GetSecretsResponse', secrets: Object.fromEntries(values) };
 }

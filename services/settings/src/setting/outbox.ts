@@ -3,19 +3,19 @@ import { SettingChangedSchema } from '@ticketing/contracts/ticketing/events/v1/s
 import { settingChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
-import { type Outbox, openOutbox } from '@ticketing/events/outbox/outbox.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
-import type { Database } from '@ticketing/store/database.ts';
-import { type ConfigurationEvent, configurationCollection } from './store.ts';
+import { openOutbox, type Outbox } from '@ticketing/events/outbox/outbox.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
+import { settingsCollection, type SettingsEvent } from './store.ts';
 
 /** Opens the outbox from which the relay sends the changes of settings. */
 export function openOutboxes({ connection }: Pick<Database, 'connection'>): Outbox[] {
-  const collection = connection.collection(configurationCollection);
+  const collection = connection.collection(settingsCollection);
   return [openOutbox(collection, { name: 'settings', topic: settingChangedTopic.name, toMessage })];
 }
 
 /** The message for the event that settings have changed. Source: docs/reference/api.md, Events. */
-function toMessage(_id: number, event: ConfigurationEvent): OutgoingMessage {
+function toMessage(_id: number, event: SettingsEvent): OutgoingMessage {
   const { eventId, version, occurredAt, names, subchannelIds, traceparent } = event;
   const value = create(SettingChangedSchema, {
     eventId,

@@ -1,7 +1,7 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { ifFound } from '@ticketing/service-kit/client/if-found.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
+import type { SettingParts } from './open.ts';
 import { unknownTemplate } from './rules/email-template-reference.ts';
 
 /**
@@ -9,12 +9,22 @@ import { unknownTemplate } from './rules/email-template-reference.ts';
  *
  * Errors: unknown_template at the pointer; those of the templates service.
  */
-export async function requireTemplate(context: Context, call: Call, id: number, pointer: string): Promise<void> {
-  if (!(await ifFound(context.emailTemplates(call).getEmailTemplate({ id })))) throw unknownTemplate(pointer);
+export async function requireTemplate(
+  { emailTemplates }: Pick<SettingParts, 'emailTemplates'>,
+  call: Call,
+  id: number,
+  pointer: string,
+): Promise<void> {
+  if (!(await ifFound(emailTemplates(call).getEmailTemplate({ id })))) throw unknownTemplate(pointer);
 }
 
 /** Refuses the id of a tag that does not exist. Errors: unknown_tag at the pointer; those of the tickets service. */
-export async function requireTag(context: Context, call: Call, id: number, pointer: string): Promise<void> {
-  if (await ifFound(context.tags(call).getTag({ id }))) return;
+export async function requireTag(
+  { tags }: Pick<SettingParts, 'tags'>,
+  call: Call,
+  id: number,
+  pointer: string,
+): Promise<void> {
+  if (await ifFound(tags(call).getTag({ id }))) return;
   throw invalidInput([{ pointer, code: 'unknown_tag', detail: 'There is no such tag.' }]);
 }

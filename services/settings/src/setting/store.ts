@@ -1,17 +1,13 @@
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { firstInOutbox, type OutboxFields, outboxIndex, outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/retry-on-conflict.ts';
 import type { Connection, mongo } from 'mongoose';
-import {
-  type ConfigurationChange,
-  type ConfigurationState,
-  emptyConfiguration,
-  type SubchannelState,
-} from './rules/configuration.ts';
+import { emptySettings, type SettingsChange, type SettingsState, type SubchannelState } from './rules/settings.ts';
 
-/** The event that the configuration has changed, in its outbox. Units: Unix seconds. */
-export interface ConfigurationEvent {
+/** The event that the settings have changed, in their outbox. Units: Unix seconds. */
+export interface SettingsEvent {
   eventId: string;
   version: number;
   occurredAt: number;
@@ -20,29 +16,27 @@ export interface ConfigurationEvent {
   traceparent?: string;
 }
 
-/** Makes a change for the current configuration; undefined if nothing changes. It may be called more than once. */
-export type DecideConfiguration = (
-  current: ConfigurationState,
-) => ConfigurationChange | undefined | Promise<ConfigurationChange | undefined>;
+/** Decides a change of the current settings; undefined if nothing changes. It may be called more than once. */
+export type DecideChange = (current: SettingsState) => SettingsChange | undefined;
 
-/** The configuration of the installation. Errors of every operation: store_unavailable. */
-export interface ConfigurationStore {
-  read(): Promise<ConfigurationState>;
+/** The settings and subchannels of the installation. Errors of every operation: store_unavailable. */
+export interface SettingsStore {
+  read(): Promise<SettingsState>;
   /**
-   * Changes the configuration, and stores the event of the change with it. Returns the configuration after the change.
+   * Reads, decides and commits the change with its event. Returns the settings after the change.
    *
    * Errors: what `decide` throws; concurrent_change if too many other changes come first.
    */
-  change(decide: DecideConfiguration, header: EventHeader): Promise<ConfigurationState>;
+  change(decide: DecideChange, newEvent: NewEvent): Promise<SettingsState>;
 }
 
 /** The fields of an event that do not come from the change itself. */
-export type EventHeader = Pick<ConfigurationEvent, 'eventId' | 'occurredAt' | 'traceparent'>;
+export type NewEvent = Pick<SettingsEvent, 'eventId' | 'occurredAt' | 'traceparent'>;
 
 /** Values to which a client may give any shape are stored as JSON text: documents cannot have every key. */
-interface StoredConfiguration
-  extends Pick<ConfigurationState, 'version' | 'secrets'>,
-    Partial<Pick<ConfigurationState, 'deletedTemplateIds'>> {
+interface StoredSettings
+  extends Pick<SettingsState, 'version' | 'secrets'>,
+    Partial<Pick<SettingsState, 'deletedTemplateIds'>> {
   values: string;
   subchannels: readonly StoredSubchannel[];
 }
@@ -52,44 +46,48 @@ interface StoredSubchannel extends Omit<SubchannelState, 'data' | 'secrets'> {
   secrets: string;
 }
 
-type ConfigurationDocument = StoredConfiguration & OutboxFields<ConfigurationEvent> & { _id: number };
+type SettingsDocument = StoredSettings & OutboxFields<SettingsEvent> & { _id: number };
 
-/** The name of the collection with the one document of the configuration. */
-export const configurationCollection = 'configuration';
+/** The name of the collection with the one document of the settings. */
+export const settingsCollection = 'configuration';
 
 const _id = 1;
-const maxAttempts = 20;
+const tooOften = 'The settings were changed by others at the same time.';
 
 const collectionOf = (connection: Connection) =>
-  connection.collection(configurationCollection) as unknown as mongo.Collection<ConfigurationDocument>;
+  connection.collection(settingsCollection) as unknown as mongo.Collection<SettingsDocument>;
 
-/** Builds the missing indexes of the configuration. */
-export async function buildConfigurationIndexes(connection: Connection): Promise<void> {
+/** Builds the missing indexes of the settings. */
+export async function buildSettingsIndexes(connection: Connection): Promise<void> {
   await collectionOf(connection).createIndex(outboxIndex.index, outboxIndex.options);
 }
 
-/** Opens the configuration on a connection. `onEvent` is called after each write that has stored an event. */
-export function configurationStore(connection: Connection, onEvent: () => void): ConfigurationStore {
+/** Opens the settings on a connection. `onEvent` is called after each write that has stored an event. */
+export function settingsStore(
+  connection: Connection,
+  onEvent: () => void,
+  runtime: Pick<Runtime, 'random'>,
+): SettingsStore {
   const documents = collectionOf(connection);
   const queue = keyedQueue<number>();
 
-  async function read(): Promise<ConfigurationState> {
-    const found = await documents.findOne({ _id }, { projection: { outbox: 0, outboxSince: 0, unsent: 0 } });
-    return found ? loaded(found) : emptyConfiguration;
+  async function read(): Promise<SettingsState> {
+    const document = await documents.findOne({ _id }, { projection: { outbox: 0, outboxSince: 0, unsent: 0 } });
+    return document ? fromDocument(document) : emptySettings;
   }
 
-  /** Returns false if another process has changed the configuration first. */
-  async function write(state: ConfigurationState, event: ConfigurationEvent): Promise<boolean> {
+  /** Returns false if another process has changed the settings first. */
+  async function write(state: SettingsState, event: SettingsEvent): Promise<boolean> {
     if (state.version > 1) {
       const filter = { _id, version: state.version - 1 };
       const { matchedCount } = await documents.updateOne(filter, {
-        $set: stored(state),
+        $set: toFields(state),
         ...outboxPush(event),
       } as never);
       return matchedCount === 1;
     }
     try {
-      await documents.insertOne({ _id, ...stored(state), ...firstInOutbox(event) });
+      await documents.insertOne({ _id, ...toFields(state), ...firstInOutbox(event) });
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;
@@ -97,31 +95,27 @@ export function configurationStore(connection: Connection, onEvent: () => void):
     }
   }
 
-  async function change(decide: DecideConfiguration, header: EventHeader): Promise<ConfigurationState> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const current = await storeCall(read);
-      const decided = await decide(current);
-      if (!decided) return current;
-      const state = { ...decided.state, version: current.version + 1 };
-      const { names, subchannelIds } = decided;
-      const isWritten = await storeCall(() =>
-        write(state, { ...header, version: state.version, names, subchannelIds }),
-      );
-      if (!isWritten) continue;
-      onEvent();
-      return state;
-    }
-    throw new DomainError('aborted', 'concurrent_change', 'The settings were changed by others at the same time.');
+  async function attemptChange(decide: DecideChange, newEvent: NewEvent): Promise<SettingsState | typeof conflict> {
+    const before = await storeCall(read);
+    const change = decide(before);
+    if (!change) return before;
+    const { names, subchannelIds } = change;
+    const after = { ...change.state, version: before.version + 1 };
+    const event = { ...newEvent, version: after.version, names, subchannelIds };
+    if (!(await storeCall(() => write(after, event)))) return conflict;
+    onEvent();
+    return after;
   }
 
   return {
     read: () => storeCall(read),
     // Changes run one after the other in this process; the version detects changes by another process.
-    change: (decide, header) => queue.run(_id, () => change(decide, header)),
+    change: (decide, newEvent) =>
+      queue.run(_id, () => retryOnConflict(runtime, tooOften, () => attemptChange(decide, newEvent))),
   };
 }
 
-function stored(state: ConfigurationState): StoredConfiguration {
+function toFields(state: SettingsState): StoredSettings {
   const { version, values, secrets, subchannels, deletedTemplateIds } = state;
   return {
     version,
@@ -136,7 +130,7 @@ function stored(state: ConfigurationState): StoredConfiguration {
   };
 }
 
-function loaded(document: StoredConfiguration): ConfigurationState {
+function fromDocument(document: StoredSettings): SettingsState {
   const { version, values, secrets, subchannels, deletedTemplateIds = [] } = document;
   return {
     version,

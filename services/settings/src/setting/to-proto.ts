@@ -1,26 +1,15 @@
 import { create, type DescEnum, fromJson } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
-import {
-  type SettingCategory,
-  SettingCategorySchema,
-  type SettingGroup,
-  SettingGroupSchema,
-  SettingType,
-} from '@ticketing/contracts/ticketing/settings/v1/setting_form_pb.ts';
-import {
-  type Setting,
-  type SettingConfig,
-  SettingConfigSchema,
-  SettingSchema,
-} from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
+import { type SettingCategory, SettingCategorySchema, type SettingGroup, SettingGroupSchema, SettingType } from '@ticketing/contracts/ticketing/settings/v1/setting_form_pb.ts';
+import { type Setting, type SettingConfig, SettingConfigSchema, SettingSchema } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import { type Comments, commentsOf } from '@ticketing/rest/comments.ts';
-import { rulesOf, spellingsOf } from '@ticketing/rest/options.ts';
+import { rulesOf, spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { type Comments, commentsOf } from '@ticketing/rest/documents/comments.ts';
 import { type KnownSetting, knownSettings } from '@ticketing/service-kit/settings/known-settings.ts';
-import type { ConfigurationState } from './rules/configuration.ts';
+import type { SettingsState } from './rules/settings.ts';
 
 /** A setting with its current value. A secret has none. */
-export function settingMessage(known: KnownSetting, { values, secrets }: ConfigurationState): Setting {
+export function settingToProto(known: KnownSetting, { values, secrets }: SettingsState): Setting {
   const { name, form, field, defaultValue } = known;
   const isSecret = form.type === SettingType.SECRET;
   return create(SettingSchema, {
@@ -30,7 +19,7 @@ export function settingMessage(known: KnownSetting, { values, secrets }: Configu
     label: form.label,
     description: commentsOf(field).text,
     type: form.type,
-    ...configOf(known, isSecret ? secrets[name] !== undefined : undefined),
+    ...toConfig(known, isSecret ? secrets[name] !== undefined : undefined),
     value: fromJson(ValueSchema, values[name] ?? defaultValue),
     defaultValue: fromJson(ValueSchema, defaultValue),
   });
@@ -40,8 +29,8 @@ export function settingMessage(known: KnownSetting, { values, secrets }: Configu
 export function settingsOfCategory(category: string | undefined): KnownSetting[] {
   const all = [...knownSettings.values()];
   if (category === undefined) return all;
-  const wanted = categoryNamed(category);
-  return all.filter(({ form }) => form.category === wanted);
+  const number = categoryNamed(category);
+  return all.filter(({ form }) => form.category === number);
 }
 
 /** The category with a name. Errors: setting_category_not_found. */
@@ -53,25 +42,25 @@ export function categoryNamed(name: string): SettingCategory {
 
 /** The name of a category for people. */
 export function categoryTitle(category: SettingCategory): string {
-  return commentsOfValue(SettingCategorySchema, category).summary;
+  return readComments(SettingCategorySchema, category).summary;
 }
 
 /** The name of a group for people, and its description. */
 export function groupComments(group: SettingGroup): Comments {
-  return commentsOfValue(SettingGroupSchema, group);
+  return readComments(SettingGroupSchema, group);
 }
 
-function commentsOfValue(schema: DescEnum, number: number): Comments {
+function readComments(schema: DescEnum, number: number): Comments {
   const value = schema.value[number];
   if (!value) throw new Error(`${schema.typeName} has no value ${number}`);
   return commentsOf(value);
 }
 
-function configOf({ field }: KnownSetting, isSet: boolean | undefined): { config?: SettingConfig } {
+function toConfig({ field }: KnownSetting, isSet: boolean | undefined): { config?: SettingConfig } {
   const { minimum, maximum, minLength, maxLength, pattern } = rulesOf(field);
   const schema = field.enum;
   const options = schema
-    ? [...spellingsOf(schema)].map(([number, value]) => ({ value, label: commentsOfValue(schema, number).summary }))
+    ? [...spellingsOf(schema)].map(([number, value]) => ({ value, label: readComments(schema, number).summary }))
     : [];
   const min = minimum === undefined ? minLength : Number(minimum);
   const max = maximum === undefined ? maxLength : Number(maximum);

@@ -1,18 +1,15 @@
-import type {
-  UpdateSettingRequest,
-  UpdateSettingResponse,
-} from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
+import type { UpdateSettingRequest, UpdateSettingResponse } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import type { SettingParts } from './open.ts';
 import { saveSettings } from './save.ts';
 
 /** Changes a setting. Errors: as of `saveSettings`. Source: docs/reference/api.md, Settings. */
 export async function updateSetting(
-  context: Context,
+  parts: SettingParts,
   call: Call,
   { name, value }: UpdateSettingRequest,
 ): Promise<UpdateSettingResponse> {
-  const [setting] = await saveSettings(context, call, [{ name, value, pointer: '#/value' }]);
+  const [setting] = await saveSettings(parts, call, [{ name, value, pointer: '#/value' }]);
   if (!setting) throw new Error('the setting was not changed');
   return { $typeName: 'ticketing.settings.v1.UpdateSettingResponse', success: true, setting };
 }

@@ -1,27 +1,24 @@
-import type {
-  CreateSubchannelRequest,
-  CreateSubchannelResponse,
-} from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
+import type { CreateSubchannelRequest, CreateSubchannelResponse } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
-import { eventHeaderOf } from '../setting/event-header.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { requireTemplate } from '../setting/require-references.ts';
+import type { SubchannelParts } from './open.ts';
 import { addSubchannel, requireSubchannel } from './rules.ts';
-import { subchannelMessage } from './to-proto.ts';
+import { subchannelToProto } from './to-proto.ts';
 
 /**
  * Creates a subchannel. Errors: duplicate_subchannel, unknown_template, too_many_subchannels.
  * Source: docs/reference/api.md, Subchannels.
  */
 export async function createSubchannel(
-  context: Context,
+  parts: SubchannelParts,
   call: Call,
   request: CreateSubchannelRequest,
 ): Promise<CreateSubchannelResponse> {
+  const { settings, subchannelIds, secretBox, newEvent } = parts;
   const { emailTemplateId } = request;
-  if (emailTemplateId !== undefined) await requireTemplate(context, call, emailTemplateId, '#/emailTemplateId');
-  const next = () => context.subchannelIds.next();
+  if (emailTemplateId !== undefined) await requireTemplate(parts, call, emailTemplateId, '#/emailTemplateId');
+  const next = () => subchannelIds.next();
   const id = call.idempotency ? await call.idempotency.reserve('subchannel', next) : await next();
   const input = {
     id,
@@ -33,10 +30,7 @@ export async function createSubchannel(
     emailTemplateId: emailTemplateId ?? null,
     data: request.data ?? {},
   };
-  const state = await context.configuration.change(
-    (current) => addSubchannel(current, input, context.secretBox),
-    eventHeaderOf(context, call),
-  );
-  const subchannel = subchannelMessage(requireSubchannel(state, id));
+  const after = await settings.change((current) => addSubchannel(current, input, secretBox), newEvent(call));
+  const subchannel = subchannelToProto(requireSubchannel(after, id));
   return { $typeName: 'ticketing.settings.v1.CreateSubchannelResponse', subchannel };
 }

@@ -1,15 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
-import { pointerSegment } from '@ticketing/rest/scan-json.ts';
-import type { SealedText, SecretBox } from '@ticketing/secrets/sealed-text.ts';
-import {
-  type ConfigurationChange,
-  type ConfigurationState,
-  type SubchannelState,
-  subchannelBinding,
-} from '../setting/rules/configuration.ts';
+import { pointerSegment } from '@ticketing/rest/codec/scan-json.ts';
+import type { SealedText, SecretBox } from '@ticketing/text/sealed-text.ts';
 import { requireNotDeleted } from '../setting/rules/email-template-reference.ts';
+import { type SettingsChange, type SettingsState, subchannelBinding, type SubchannelState } from '../setting/rules/settings.ts';
 
 /** The fields of a subchannel that a request can set. */
 export type SubchannelInput = Omit<SubchannelState, 'id' | 'channel' | 'secrets'>;
@@ -23,10 +18,10 @@ const maxSecrets = 50;
 
 /** Adds a subchannel. Errors: too_many_subchannels, duplicate_subchannel, unknown_template. */
 export function addSubchannel(
-  state: ConfigurationState,
+  state: SettingsState,
   { id, channel, ...input }: Pick<SubchannelState, 'id' | 'channel'> & SubchannelInput,
   secretBox: SecretBox,
-): ConfigurationChange | undefined {
+): SettingsChange | undefined {
   // The same request has created it in a process that died before it responded.
   if (state.subchannels.some((one) => one.id === id)) return undefined;
   if (state.subchannels.length >= maxSubchannels) {
@@ -39,11 +34,11 @@ export function addSubchannel(
 
 /** Changes a subchannel. Errors: subchannel_not_found, duplicate_subchannel, unknown_template. */
 export function changeSubchannel(
-  state: ConfigurationState,
+  state: SettingsState,
   id: number,
   input: Partial<SubchannelInput>,
   secretBox: SecretBox,
-): ConfigurationChange | undefined {
+): SettingsChange | undefined {
   const before = requireSubchannel(state, id);
   requireTemplate(state, input);
   const sealed = input.data ? sealData(id, input.data, before.secrets, secretBox) : {};
@@ -52,25 +47,25 @@ export function changeSubchannel(
 }
 
 /** Removes a subchannel. Errors: subchannel_not_found. */
-export function removeSubchannel(state: ConfigurationState, id: number): ConfigurationChange {
+export function removeSubchannel(state: SettingsState, id: number): SettingsChange {
   requireSubchannel(state, id);
   const subchannels = state.subchannels.filter((one) => one.id !== id);
   return { state: { ...state, subchannels }, names: [], subchannelIds: [id] };
 }
 
 /** The subchannel with an id. Errors: subchannel_not_found. */
-export function requireSubchannel({ subchannels }: ConfigurationState, id: number): SubchannelState {
-  const found = subchannels.find((one) => one.id === id);
-  if (!found) throw notFound('Subchannel');
-  return found;
+export function requireSubchannel({ subchannels }: SettingsState, id: number): SubchannelState {
+  const subchannel = subchannels.find((one) => one.id === id);
+  if (!subchannel) throw notFound('Subchannel');
+  return subchannel;
 }
 
-function requireTemplate(state: ConfigurationState, { emailTemplateId = null }: Partial<SubchannelInput>): void {
+function requireTemplate(state: SettingsState, { emailTemplateId = null }: Partial<SubchannelInput>): void {
   if (emailTemplateId !== null) requireNotDeleted(state, emailTemplateId, '#/emailTemplateId');
 }
 
 /** Adds or replaces a subchannel. If it is the default of its channel, no other one stays the default. */
-function withSubchannel(state: ConfigurationState, changed: SubchannelState): ConfigurationChange {
+function withSubchannel(state: SettingsState, changed: SubchannelState): SettingsChange {
   const others = state.subchannels.filter(({ id }) => id !== changed.id);
   if (changed.name === '') throw refused('#/name', 'too_short', 'must have a character that is not a space');
   for (const key of headerKeys) {

@@ -1,26 +1,25 @@
 import { create } from '@bufbuild/protobuf';
 import { CreateWebhookRequestSchema } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import { secretBox } from '@ticketing/secrets/sealed-text.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { secretBox } from '@ticketing/text/sealed-text.ts';
 import { expect, it } from 'vitest';
-import type { Context } from '../context.ts';
 import { createWebhook } from './create.ts';
+import type { WebhookParts } from './open.ts';
 
 /** Requests an endpoint when there are too many. Returns the ids that are free for others afterwards. */
 async function releasedBy(idempotency: Call['idempotency']): Promise<number[]> {
   const released: number[] = [];
-  const context = {
+  const parts = {
     runtime: systemRuntime,
     secretBox: secretBox([systemRuntime.randomBytes(32)], systemRuntime),
     webhookIds: { next: async () => 7, release: (id: number) => released.push(id) },
     webhooks: { add: async () => false },
     events: { bounds: async () => undefined },
     outbound: { requireAllowedUrl: () => undefined },
-    now: () => 0,
   };
   const request = create(CreateWebhookRequestSchema, {});
-  const refused = createWebhook(context as unknown as Context, { idempotency } as Call, request);
+  const refused = createWebhook(parts as unknown as WebhookParts, { idempotency } as Call, request);
   await expect(refused).rejects.toMatchObject({ reason: 'too_many_webhooks' });
   return released;
 }

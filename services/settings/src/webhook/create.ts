@@ -1,16 +1,13 @@
-import {
-  type CreateWebhookRequest,
-  type CreateWebhookResponse,
-  WebhookStatus,
-} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { type CreateWebhookRequest, type CreateWebhookResponse, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { findWebhook } from './find.ts';
+import type { WebhookParts } from './open.ts';
 import { maxWebhooks } from './rules/endpoint.ts';
 import { healthy } from './rules/health.ts';
 import { newWebhookSecret, webhookBinding } from './rules/secret.ts';
-import { webhookMessage } from './to-proto.ts';
+import { webhookToProto } from './to-proto.ts';
 import { requireValidWebhook } from './validate.ts';
 
 /**
@@ -20,12 +17,12 @@ import { requireValidWebhook } from './validate.ts';
  * Source: docs/reference/api.md, Webhooks.
  */
 export async function createWebhook(
-  context: Context,
+  parts: WebhookParts,
   { idempotency }: Call,
   request: CreateWebhookRequest,
 ): Promise<CreateWebhookResponse> {
-  const { webhooks, webhookIds, events, secretBox, runtime } = context;
-  await requireValidWebhook(context, request);
+  const { webhooks, webhookIds, events, secretBox, runtime } = parts;
+  await requireValidWebhook(parts, request);
   const next = () => webhookIds.next();
   const id = idempotency ? await idempotency.reserve('webhook', next) : await next();
   const sealed = secretBox.seal(newWebhookSecret(runtime), webhookBinding(id));
@@ -37,7 +34,7 @@ export async function createWebhook(
     subchannelIds: request.subchannelIds,
     status: request.status ?? WebhookStatus.ACTIVE,
     disabledReason: null,
-    createdAt: context.now(),
+    createdAt: secondsNow(runtime),
     secrets: [{ sealed, endsAt: null, requestId: null }],
     afterPosition: (await events.bounds())?.last ?? 0,
     health: healthy,
@@ -49,13 +46,13 @@ export async function createWebhook(
     throw new DomainError('already_exists', 'too_many_webhooks', `There are ${maxWebhooks} webhooks already.`);
   }
   // Reads it again: a process that has died may have created it for the same request.
-  const webhook = await findWebhook(context, id);
+  const webhook = await findWebhook(parts, id);
   const secret = webhook.secrets[0] && secretBox.open(webhook.secrets[0].sealed, webhookBinding(id));
   return {
     $typeName: 'ticketing.settings.v1.CreateWebhookResponse',
     webhook: {
       $typeName: 'ticketing.settings.v1.CreatedWebhook',
-      webhook: webhookMessage(webhook),
+      webhook: webhookToProto(webhook),
       ...(secret === undefined ? {} : { secret }),
     },
   };

@@ -1,18 +1,15 @@
-import type {
-  GetWebhookRequest,
-  GetWebhookResponse,
-} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
+import type { GetWebhookRequest, GetWebhookResponse } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { findWebhook } from './find.ts';
-import { webhookMessage } from './to-proto.ts';
+import type { WebhookParts } from './open.ts';
+import { webhookToProto } from './to-proto.ts';
 
 /** Reads one webhook endpoint. Errors: webhook_not_found. Source: docs/reference/api.md, Webhooks. */
 export async function getWebhook(
-  context: Context,
+  parts: WebhookParts,
   _call: Call,
   { id }: GetWebhookRequest,
 ): Promise<GetWebhookResponse> {
-  const webhook = webhookMessage(await findWebhook(context, id));
+  const webhook = webhookToProto(await findWebhook(parts, id));
   return { $typeName: 'ticketing.settings.v1.GetWebhookResponse', webhook };
 }

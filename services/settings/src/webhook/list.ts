@@ -1,14 +1,11 @@
-import type {
-  ListWebhooksRequest,
-  ListWebhooksResponse,
-} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
-import { webhookMessage } from './to-proto.ts';
+import type { ListWebhooksRequest, ListWebhooksResponse } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import type { WebhookParts } from './open.ts';
+import { webhookToProto } from './to-proto.ts';
 
 /** Lists the webhook endpoints by id. Source: docs/reference/api.md, Webhooks. */
 export async function listWebhooks(
-  { webhooks }: Context,
+  { webhooks }: WebhookParts,
   _call: Call,
   { limit = 100, offset = 0 }: ListWebhooksRequest,
 ): Promise<ListWebhooksResponse> {
@@ -16,7 +13,7 @@ export async function listWebhooks(
   return {
     $typeName: 'ticketing.settings.v1.ListWebhooksResponse',
     success: true,
-    webhooks: all.slice(offset, offset + limit).map(webhookMessage),
+    webhooks: all.slice(offset, offset + limit).map(webhookToProto),
     total: all.length,
     limit,
     offset,

@@ -1,9 +1,9 @@
-import type { WebhookDisabledReason } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { type WebhookDisabledReason, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { removePresent } from '@ticketing/store/remove-present.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
-import { uniqueWrites } from '@ticketing/store/unique-writes.ts';
+import { removePresent } from '@ticketing/store/document/remove-present.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
+import { uniqueWrites } from '@ticketing/store/document/unique-writes.ts';
+import { conflict } from '@ticketing/store/retry-on-conflict.ts';
 import type { Connection, mongo } from 'mongoose';
 import { maxWebhooks, type WebhookState } from './rules/endpoint.ts';
 import type { WebhookHealth } from './rules/health.ts';
@@ -16,6 +16,8 @@ export interface WebhookStore {
   /** Adds an endpoint. Returns false if there are too many; an endpoint that exists already stays as it is. */
   add(webhook: WebhookState): Promise<boolean>;
   find(id: number): Promise<WebhookState | undefined>;
+  /** The id of an endpoint that names a subchannel; undefined if there is none. */
+  findBySubchannel(subchannelId: number): Promise<number | undefined>;
   /** All endpoints by id: there are few. */
   all(): Promise<WebhookState[]>;
   /**
@@ -57,33 +59,38 @@ export function webhookStore(connection: Connection, runtime: Pick<Runtime, 'ran
   const webhooks = collectionOf(connection);
   const write = uniqueWrites(runtime);
 
-  async function add({ id, ...state }: WebhookState): Promise<boolean> {
-    for (;;) {
-      const others = await webhooks.find({}, { projection: { slot: 1 } }).toArray();
-      if (others.some(({ _id }) => _id === id)) return true;
-      const taken = new Set(others.map(({ slot }) => slot));
-      const free = Array.from({ length: maxWebhooks }, (_, index) => index).filter((index) => !taken.has(index));
-      // Any of them, so that requests at the same time seldom want the same one.
-      const slot = free[Math.floor(runtime.random() * free.length)];
-      if (slot === undefined) return false;
-      try {
-        await webhooks.insertOne({ _id: id, ...state, slot });
-        return true;
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
+  async function attemptAdd({ id, ...state }: WebhookState): Promise<boolean | typeof conflict> {
+    const others = await webhooks.find({}, { projection: { slot: 1 } }).toArray();
+    if (others.some(({ _id }) => _id === id)) return true;
+    const taken = new Set(others.map(({ slot }) => slot));
+    const free = Array.from({ length: maxWebhooks }, (_, index) => index).filter((index) => !taken.has(index));
+    // Any of them, so that requests at the same time seldom want the same one.
+    const slot = free[Math.floor(runtime.random() * free.length)];
+    if (slot === undefined) return false;
+    try {
+      await webhooks.insertOne({ _id: id, ...state, slot });
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error)) return conflict;
+      throw error;
     }
   }
 
   return {
-    add: (webhook) => storeCall(() => write(() => add(webhook))),
-    find: (id) => storeCall(async () => stateOf(await webhooks.findOne({ _id: id }))),
+    add: (webhook) => storeCall(() => write(() => attemptAdd(webhook))),
+    find: (id) => storeCall(async () => fromDocument(await webhooks.findOne({ _id: id }))),
     all: () =>
-      storeCall(async () => (await webhooks.find().sort({ _id: 1 }).toArray()).flatMap((one) => stateOf(one) ?? [])),
+      storeCall(async () =>
+        (await webhooks.find().sort({ _id: 1 }).toArray()).flatMap((one) => fromDocument(one) ?? []),
+      ),
+    findBySubchannel: (subchannelId) =>
+      storeCall(
+        async () => (await webhooks.find({ subchannelIds: subchannelId }).sort({ _id: 1 }).limit(1).toArray())[0]?._id,
+      ),
     change: (id, change, restarts = false) =>
       storeCall(async () => {
         const update = { $set: change, $inc: { epoch: restarts ? 1 : 0 } };
-        return stateOf(await webhooks.findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' }));
+        return fromDocument(await webhooks.findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' }));
       }),
     replaceSecrets: ({ id, secrets: before }, secrets) =>
       storeCall(async () => {
@@ -125,7 +132,7 @@ export function webhookStore(connection: Connection, runtime: Pick<Runtime, 'ran
   };
 }
 
-function stateOf(document: WebhookDocument | null): WebhookState | undefined {
+function fromDocument(document: WebhookDocument | null): WebhookState | undefined {
   if (!document) return undefined;
   const { _id, slot: _slot, ...state } = document;
   return { id: _id, ...state };

@@ -1,9 +1,9 @@
 import type { Webhook } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { WebhookState } from './rules/endpoint.ts';
 
 /** Converts an endpoint to its protobuf form, without its secret. */
-export function webhookMessage(state: WebhookState): Webhook {
+export function webhookToProto(state: WebhookState): Webhook {
   const { id, url, description, eventTypes, subchannelIds, status, disabledReason, createdAt } = state;
   return {
     $typeName: 'ticketing.settings.v1.Webhook',

@@ -1,16 +1,12 @@
-import {
-  type UpdateWebhookRequest,
-  type UpdateWebhookResponse,
-  WebhookStatus,
-} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { type UpdateWebhookRequest, type UpdateWebhookResponse, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { findWebhook } from './find.ts';
+import type { WebhookParts } from './open.ts';
 import type { WebhookState } from './rules/endpoint.ts';
 import { healthy } from './rules/health.ts';
 import type { WebhookChange } from './store.ts';
-import { webhookMessage } from './to-proto.ts';
+import { webhookToProto } from './to-proto.ts';
 import { requireValidWebhook } from './validate.ts';
 
 /**
@@ -20,27 +16,27 @@ import { requireValidWebhook } from './validate.ts';
  * Source: docs/reference/api.md, Webhooks.
  */
 export async function updateWebhook(
-  context: Context,
+  parts: WebhookParts,
   _call: Call,
   request: UpdateWebhookRequest,
 ): Promise<UpdateWebhookResponse> {
   const { id } = request;
-  const before = await findWebhook(context, id);
-  const change = changeOf(request);
-  await requireValidWebhook(context, change);
-  const restarted = await restartOf(context, before, change);
-  const webhook = await context.webhooks.change(id, { ...change, ...restarted }, restarted !== undefined);
+  const before = await findWebhook(parts, id);
+  const change = toChange(request);
+  await requireValidWebhook(parts, change);
+  const restart = await decideRestart(parts, before, change);
+  const webhook = await parts.webhooks.change(id, { ...change, ...restart }, restart !== undefined);
   if (!webhook) throw notFound('Webhook');
-  context.dispatcher?.wakeForEndpoints();
+  parts.wakeForEndpoints();
   return {
     $typeName: 'ticketing.settings.v1.UpdateWebhookResponse',
     success: true,
-    webhook: webhookMessage(webhook),
+    webhook: webhookToProto(webhook),
   };
 }
 
 /** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
-function changeOf(request: UpdateWebhookRequest): WebhookChange {
+function toChange(request: UpdateWebhookRequest): WebhookChange {
   const values: Record<string, { [Name in keyof WebhookChange]: WebhookChange[Name] | undefined }> = {
     url: { url: request.url },
     description: { description: request.description ?? null },
@@ -55,8 +51,8 @@ function changeOf(request: UpdateWebhookRequest): WebhookChange {
 /**
  * The fields that change as well when an endpoint is enabled again or gets another URL; undefined for other changes.
  */
-async function restartOf(
-  { events }: Context,
+async function decideRestart(
+  { events }: WebhookParts,
   before: WebhookState,
   { url = before.url, status = before.status }: WebhookChange,
 ): Promise<WebhookChange | undefined> {

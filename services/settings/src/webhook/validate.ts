@@ -1,6 +1,6 @@
 import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
-import type { Context } from '../context.ts';
+import type { WebhookParts } from './open.ts';
 
 /** The fields of an endpoint that a request sets. */
 interface WebhookInput {
@@ -15,7 +15,7 @@ interface WebhookInput {
  * Errors: address_refused, invalid_url, unknown_subchannel, not_allowed.
  */
 export async function requireValidWebhook(
-  { outbound, configuration }: Pick<Context, 'outbound' | 'configuration'>,
+  { outbound, settings }: Pick<WebhookParts, 'outbound' | 'settings'>,
   { url, subchannelIds = [], status }: WebhookInput,
 ): Promise<void> {
   const violations: Violation[] = [];
@@ -24,7 +24,7 @@ export async function requireValidWebhook(
     const code = problem.code === 'address_refused' ? problem.code : 'invalid_url';
     violations.push({ pointer: '#/url', code, detail: problem.detail });
   }
-  const known = new Set(subchannelIds.length > 0 ? (await configuration.read()).subchannels.map(({ id }) => id) : []);
+  const known = new Set(subchannelIds.length > 0 ? (await settings.read()).subchannels.map(({ id }) => id) : []);
   for (const [index, id] of subchannelIds.entries()) {
     if (known.has(id)) continue;
     violations.push({ pointer: `#/subchannelIds/${index}`, code: 'unknown_subchannel', detail: 'does not exist' });

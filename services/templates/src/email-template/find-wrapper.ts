@@ -2,7 +2,7 @@ import type {
   FindWrapperRequest,
   FindWrapperResponse,
 } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { firstEmailTemplate } from '../template/to-proto.ts';
 

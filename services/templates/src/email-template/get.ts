@@ -3,7 +3,7 @@ import type {
   GetEmailTemplateResponse,
 } from '@ticketing/contracts/ticketing/templates/v1/email_template_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { emailTemplateMessage } from '../template/to-proto.ts';
 

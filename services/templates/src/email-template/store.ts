@@ -1,8 +1,8 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { removePresent } from '@ticketing/store/remove-present.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
-import { uniqueWrites } from '@ticketing/store/unique-writes.ts';
+import { removePresent } from '@ticketing/store/document/remove-present.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
+import { uniqueWrites } from '@ticketing/store/document/unique-writes.ts';
 import type { Connection } from 'mongoose';
 import type { EmailTemplateState } from '../template/rules.ts';
 import { type EmailTemplateDocument, emailTemplateModel, fieldsOf } from './schema.ts';

@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { attachFiles, claimFiles } from '@ticketing/files/attach-files.ts';
 import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { writtenTemplate } from './stored-to-proto.ts';
 import { requireValidTemplate } from './validate.ts';

@@ -5,7 +5,7 @@ import type {
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { releaseFiles } from '@ticketing/files/attach-files.ts';
 import { eraseFiles } from '@ticketing/files/sweep-files.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { dropFromAiAgents } from './drop-from-ai-agents.ts';
 

@@ -1,4 +1,4 @@
-import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
+import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 
 /** A response template that is deleted, or being deleted. Units: `begunAt` in Unix ms. */

@@ -4,8 +4,8 @@ import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/tick
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
-import type { Database } from '@ticketing/store/database.ts';
-import { erasedIds } from '@ticketing/store/erased-ids.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
+import { erasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import { crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { author, startHarness, type TemplatesHarness } from '../../test/harness.ts';

@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { attachmentNotFound } from '@ticketing/files/file-errors.ts';
 import { sendFile } from '@ticketing/files/send-file.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 
 /**

@@ -3,8 +3,8 @@ import type {
   GetTemplateResponse,
 } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import { templateBytes } from './rules.ts';
 import { messageBytes, templateMessage, wrapperOf, wrappersOf } from './to-proto.ts';

@@ -2,10 +2,10 @@ import type {
   ListTemplatesRequest,
   ListTemplatesResponse,
 } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { Context } from '../context.ts';
 import type { TemplateEntry } from './store.ts';
 import { messageBytes, templateMessage, wrapperIds, wrappersOf } from './to-proto.ts';

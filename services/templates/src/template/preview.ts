@@ -3,9 +3,9 @@ import type {
   PreviewTemplateResponse,
 } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { ifFound } from '@ticketing/service-kit/client/if-found.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import { unknownEmailTemplate } from './validate.ts';
 

@@ -3,7 +3,7 @@ import type {
   RenderTemplateResponse,
 } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { templateFiles, wrapperOf, wrappersOf } from './to-proto.ts';
 

@@ -1,8 +1,8 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
-import { escapePattern, type Query } from '@ticketing/store/field-query.ts';
-import { removePresent } from '@ticketing/store/remove-present.ts';
-import { isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
+import { escapePattern, type Query } from '@ticketing/store/document/field-query.ts';
+import { removePresent } from '@ticketing/store/document/remove-present.ts';
+import { isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import type { Connection } from 'mongoose';
 import type { TemplateChange, TemplateState } from './rules.ts';
 import { documentOf, stateOf, type TemplateDocument, templateModel } from './schema.ts';

@@ -1,5 +1,5 @@
 import type { Template } from '@ticketing/contracts/ticketing/templates/v1/template_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { withoutDeleted } from './drop-deleted.ts';
 import type { TemplateState } from './rules.ts';

@@ -7,7 +7,7 @@ import { claimFiles, releaseFiles, removeFiles } from '@ticketing/files/attach-f
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { attachDraftFiles } from '@ticketing/files/draft-files.ts';
 import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import type { TemplateChange, TemplateState } from './rules.ts';
 import type { DecideTemplate } from './store.ts';

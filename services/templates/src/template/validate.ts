@@ -1,7 +1,7 @@
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { ifFound } from '@ticketing/service-kit/client/if-found.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import type { TextInput } from '../rendering/open.ts';
 import type { TemplateChange } from './rules.ts';

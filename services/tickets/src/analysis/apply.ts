@@ -1,14 +1,11 @@
-import type {
-  ApplyAnalysisRequest,
-  ApplyAnalysisResponse,
-} from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { ApplyAnalysisRequest, ApplyAnalysisResponse } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
 import { intentStates } from '../ticket/intent-to-proto.ts';
 import { slaRulesOf } from '../ticket/read-sla.ts';
 import { writeTicket } from '../ticket/write.ts';
-import { type Analysis, decideAnalysis } from './rules/decide.ts';
+import { type Analysis, decideAnalysis } from './rules.ts';
 
 /**
  * Stores the result of an analysis in its ticket, once.
@@ -20,7 +17,7 @@ export async function applyAnalysis(
   call: Call,
   request: ApplyAnalysisRequest,
 ): Promise<ApplyAnalysisResponse> {
-  const analysis = analysisOf(request);
+  const analysis = readAnalysis(request);
   const sla = await slaRulesOf(context, await context.tags.tree());
   const { spamDetectionTagId: spamTagId } = await context.settings();
   const { ticket } = await writeTicket(
@@ -33,7 +30,7 @@ export async function applyAnalysis(
   return { $typeName: 'ticketing.tickets.v1.ApplyAnalysisResponse', version: ticket.version };
 }
 
-function analysisOf({ ticketVersion, isRefresh, text, tagIds, spamStatus, intents }: ApplyAnalysisRequest): Analysis {
+function readAnalysis({ ticketVersion, isRefresh, text, tagIds, spamStatus, intents }: ApplyAnalysisRequest): Analysis {
   return {
     ticketVersion,
     isRefresh,

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { AnalysisRequestSchema } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
 import { RefreshMode, RefreshModeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
+import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Context } from '../context.ts';
@@ -27,7 +27,7 @@ export async function forwardAnalysisRequests(context: Context): Promise<void> {
     for (let start = 0; start < requests.length; start += atOnce) {
       await Promise.all(requests.slice(start, start + atOnce).map((one) => refreshCustomerFor(context, one)));
     }
-    const analyses = requests.flatMap(analysisOf);
+    const analyses = requests.flatMap(toAnalysisRequests);
     if (analyses.length > 0) await context.analyses.request(analyses);
     await context.analysisRequests.remove(requests);
     if (requests.length < batchSize) return;
@@ -35,7 +35,7 @@ export async function forwardAnalysisRequests(context: Context): Promise<void> {
 }
 
 /** Returns the request for the intents service; none for the customer, which is data of this service. */
-function analysisOf({ ticketId, mode: name }: StoredRequest): MessageInitShape<typeof AnalysisRequestSchema>[] {
+function toAnalysisRequests({ ticketId, mode: name }: StoredRequest): MessageInitShape<typeof AnalysisRequestSchema>[] {
   if (name === firstAnalysis) return [{ ticketId }];
   const mode = modes.get(name);
   return mode === undefined || mode === RefreshMode.CUSTOMER ? [] : [{ ticketId, mode }];

@@ -1,4 +1,4 @@
-import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
+import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
 /** The mode of the first analysis of a ticket. */
@@ -53,7 +53,7 @@ export function analysisRequestStore(connection: Connection): AnalysisRequestSto
       if (added.length === 0) return;
       const writes = added.map(({ ticketId, mode }) => ({
         updateOne: {
-          filter: { _id: idOf({ ticketId, mode }) },
+          filter: { _id: requestId({ ticketId, mode }) },
           update: { $setOnInsert: { ticketId, mode, at }, $inc: { revision: 1 } },
           upsert: true,
         },
@@ -68,7 +68,7 @@ export function analysisRequestStore(connection: Connection): AnalysisRequestSto
     async remove(removed) {
       if (removed.length === 0) return;
       const deletions = removed.map((one) => ({
-        deleteOne: { filter: { _id: idOf(one), revision: one.revision } },
+        deleteOne: { filter: { _id: requestId(one), revision: one.revision } },
       }));
       await storeCall(() => requests.bulkWrite(deletions, { ordered: false }));
     },
@@ -78,6 +78,6 @@ export function analysisRequestStore(connection: Connection): AnalysisRequestSto
   };
 }
 
-function idOf({ ticketId, mode }: AnalysisRequest): string {
+function requestId({ ticketId, mode }: AnalysisRequest): string {
   return `${ticketId}:${mode}`;
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { create } from '@bufbuild/protobuf';
 import { CreateTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';

@@ -2,12 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { DeleteAttachmentRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { DeleteConversationRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
-import {
-  CreateTicketRequestSchema,
-  DeleteTicketRequestSchema,
-} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { CreateTicketRequestSchema, DeleteTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { attachFiles, claimFiles } from '@ticketing/files/attach-files.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -18,7 +15,7 @@ import { scheduledTasks } from '../scheduled-tasks.ts';
 import { createTicket } from '../ticket/create.ts';
 import { deleteTicket } from '../ticket/delete.ts';
 import { deleteAttachment } from './delete.ts';
-import { sweepTicketFiles } from './sweep-files.ts';
+import { sweepTicketFiles } from './find.ts';
 
 const call = testCall({ roleId: 1 });
 const bytes = randomBytes(1024 * 1024 + 1);

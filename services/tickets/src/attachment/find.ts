@@ -1,29 +1,41 @@
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import type { FileContext } from '@ticketing/files/file-context.ts';
 import { attachmentNotFound } from '@ticketing/files/file-errors.ts';
-import type { Context } from '../context.ts';
+import { sweepFiles } from '@ticketing/files/sweep-files.ts';
+import type { ConversationStore } from '../message/store.ts';
+import type { Commit } from '../ticket/commit.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
+
+/** The dependencies of the handlers of attachments. */
+export interface AttachmentDeps {
+  tickets: Pick<TicketStore, 'findMessages'>;
+  conversations: Pick<ConversationStore, 'filesOf' | 'removeAttachment'>;
+  commit: Commit;
+  attachments: FileContext;
+}
 
 /** The files that a ticket lists itself, and those of its messages, drafts included. */
-export interface ListedFiles {
+interface ListedFiles {
   ofTicket: readonly AttachmentState[];
   ofMessages: readonly AttachmentState[];
 }
 
-type Stores = Pick<Context, 'tickets' | 'conversations'>;
+type Stores = Pick<AttachmentDeps, 'tickets' | 'conversations'>;
 
 /** Finds the files of a ticket and of its messages, or the one with an id; none if there is no such ticket. */
-export async function listedFiles(
+async function findListed(
   { tickets, conversations }: Stores,
   ticketId: number,
   attachmentId?: string,
 ): Promise<ListedFiles> {
   // The ticket is read last: it may get a message between the two reads, but not lose one that was found.
-  const found = await conversations.filesOf(ticketId, attachmentId);
-  const stored = await tickets.findMessages(ticketId);
-  if (!stored) return { ofTicket: [], ofMessages: [] };
-  const ids = new Set([...stored.conversationIds, ...stored.draftIds]);
+  const files = await conversations.filesOf(ticketId, attachmentId);
+  const ticket = await tickets.findMessages(ticketId);
+  if (!ticket) return { ofTicket: [], ofMessages: [] };
+  const ids = new Set([...ticket.conversationIds, ...ticket.draftIds]);
   return {
-    ofTicket: stored.attachments,
-    ofMessages: found.filter(({ id }) => ids.has(id)).flatMap(({ attachments }) => attachments),
+    ofTicket: ticket.attachments,
+    ofMessages: files.filter(({ id }) => ids.has(id)).flatMap(({ attachments }) => attachments),
   };
 }
 
@@ -33,12 +45,20 @@ export async function listedFiles(
  * Errors: attachment_not_found, also if it belongs to another ticket.
  */
 export async function findAttachment(
-  context: Stores,
+  stores: Stores,
   ticketId: number,
   attachmentId: string,
 ): Promise<{ attachment: AttachmentState; isOfTicket: boolean }> {
-  const { ofTicket, ofMessages } = await listedFiles(context, ticketId, attachmentId);
+  const { ofTicket, ofMessages } = await findListed(stores, ticketId, attachmentId);
   const attachment = [...ofTicket, ...ofMessages].find(({ id }) => id === attachmentId);
   if (!attachment) throw attachmentNotFound('Ticket');
   return { attachment, isOfTicket: ofTicket.includes(attachment) };
+}
+
+/** Checks the files that were written an hour ago, and removes files that neither ticket nor messages list. */
+export async function sweepTicketFiles(deps: Pick<AttachmentDeps, keyof Stores | 'attachments'>): Promise<void> {
+  await sweepFiles(deps.attachments, async (ticketId) => {
+    const { ofTicket, ofMessages } = await findListed(deps, ticketId);
+    return new Set([...ofTicket, ...ofMessages].map(({ key }) => key));
+  });
 }

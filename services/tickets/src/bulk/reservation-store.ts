@@ -1,4 +1,4 @@
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { isNotDeleted, type TicketCollection } from '../ticket/store/schema.ts';
 
 /**

@@ -6,9 +6,9 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
+import { staleVersion } from '@ticketing/service-kit/call/if-match.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
-import { staleVersion } from '@ticketing/service-kit/server/if-match.ts';
-import { whileRenewing } from '@ticketing/store/lease.ts';
+import { whileRenewing } from '@ticketing/store/leases/lease.ts';
 import type { BulkCall, Bulks, Context } from '../context.ts';
 import { applyPatch } from '../ticket/apply-patch.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';

@@ -2,7 +2,7 @@ import type {
   UpdateTicketsRequest,
   UpdateTicketsResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';
 import { requireValidChanges } from '../ticket/require-valid-changes.ts';

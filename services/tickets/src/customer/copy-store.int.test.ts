@@ -1,4 +1,4 @@
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { nativeCollection, ticketModel } from '../ticket/store/schema.ts';

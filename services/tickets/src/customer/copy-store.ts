@@ -1,4 +1,4 @@
-import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
+import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 import { isNotDeleted, type TicketCollection } from '../ticket/store/schema.ts';
 import type { CustomerCopy } from './rules/customer.ts';

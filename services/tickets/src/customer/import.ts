@@ -4,7 +4,7 @@ import type {
   ImportCustomersResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { unknownTags } from '../tag/rules/tag.ts';
 import { givenCustomer } from './erp/codec.ts';

@@ -1,4 +1,4 @@
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
 import { decideFields } from '../ticket/rules/decision.ts';

@@ -3,10 +3,10 @@ import type {
   SearchCustomersResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { Context } from '../context.ts';
 import type { TagTree } from '../tag/rules/tree.ts';
 import { tagMessages, tagSize } from '../tag/to-proto.ts';

@@ -1,6 +1,6 @@
 import { lastingFields } from '@ticketing/contracts/lasting-fields.ts';
-import type { Query } from '@ticketing/store/field-query.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { isDeleted, type TicketCollection } from '../ticket/store/schema.ts';
 
 /**

@@ -1,11 +1,17 @@
-import type {
-  RecordHistoryEntryRequest,
-  RecordHistoryEntryResponse,
-} from '@ticketing/contracts/ticketing/tickets/v1/history_service_pb.ts';
+import type { RecordHistoryEntryRequest, RecordHistoryEntryResponse } from '@ticketing/contracts/ticketing/tickets/v1/history_service_pb.ts';
 import { HistoryEntryType } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
+import type { HistoryStore } from './store.ts';
+
+/** The dependencies of `recordHistoryEntry`. */
+export interface RecordDeps {
+  history: Pick<HistoryStore, 'record'>;
+  historyEntryIds: Pick<IdSequence, 'next'>;
+  runtime: Runtime;
+}
 
 /**
  * Records an entry of the history of a customer or a contract. A known external id replaces its entry.
@@ -13,11 +19,11 @@ import type { Context } from '../context.ts';
  * Errors: not_allowed for a ticket, required without a customer and a contract, invalid_format for a URL that is no web page. Source: docs/reference/api.md, History.
  */
 export async function recordHistoryEntry(
-  context: Context,
+  { history, historyEntryIds, runtime }: RecordDeps,
   _call: Call,
   request: RecordHistoryEntryRequest,
 ): Promise<RecordHistoryEntryResponse> {
-  const violations = violationsOf(request);
+  const violations = findViolations(request);
   if (violations.length > 0) throw invalidInput(violations);
   const { externalId = '', type = HistoryEntryType.UNSPECIFIED, createdAt } = request;
   const entry = {
@@ -30,11 +36,11 @@ export async function recordHistoryEntry(
     url: request.url ?? null,
     createdAt: createdAt && Number(createdAt.seconds),
   };
-  const id = await context.history.record(entry, context.now(), () => context.historyEntryIds.next());
+  const id = await history.record(entry, secondsNow(runtime), () => historyEntryIds.next());
   return { $typeName: 'ticketing.tickets.v1.RecordHistoryEntryResponse', id };
 }
 
-function violationsOf({ type, customerId, contractId, url }: RecordHistoryEntryRequest): Violation[] {
+function findViolations({ type, customerId, contractId, url }: RecordHistoryEntryRequest): Violation[] {
   const violations: Violation[] = [];
   if (type === HistoryEntryType.TICKET) {
     violations.push({ pointer: '#/type', code: 'not_allowed', detail: 'tickets are in the history by themselves' });

@@ -67,11 +67,11 @@ export interface PageParts {
  * by the length of the other list, so that many lines before the page need not be read, however deep it is.
  */
 export function pageParts({ tickets, entries }: HistoryCounts, { skip, limit }: Part): PageParts {
-  const partOf = (otherLength: number): Part => {
+  const partBefore = (otherLength: number): Part => {
     const skipped = Math.max(0, skip - otherLength);
     return { skip: skipped, limit: skip + limit - skipped };
   };
-  const parts = { tickets: partOf(entries), entries: partOf(tickets) };
+  const parts = { tickets: partBefore(entries), entries: partBefore(tickets) };
   return { ...parts, skip: skip - parts.tickets.skip - parts.entries.skip };
 }
 

@@ -1,29 +1,20 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { HistoryEntryType } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
-import type { Query } from '@ticketing/store/field-query.ts';
-import { isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
+import { isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import { ticketFields } from '../ticket/rules/fields.ts';
 import { maxQueryMs } from '../ticket/store/list-store.ts';
 import { isNotDeleted, type TicketCollection, type TicketDocument } from '../ticket/store/schema.ts';
-import {
-  type HistoryCounts,
-  type HistoryKey,
-  type HistoryLine,
-  type HistorySubject,
-  mergeNewestFirst,
-  type Part,
-  pageParts,
-  type RecordedEntry,
-} from './rules.ts';
-import { entrySubChannel, entryType, type HistoryEntryDocument, historyEntries } from './schema.ts';
+import { type HistoryCounts, type HistoryKey, type HistoryLine, type HistorySubject, mergeNewestFirst, pageParts, type Part, type RecordedEntry } from './rules.ts';
+import { entrySubChannel, entryType, historyEntries, type HistoryEntryDocument } from './schema.ts';
 
 /** The histories of customers and contracts. Errors of every operation: store_unavailable; search_too_slow, of a long one. */
 export interface HistoryStore {
   /** Stores an entry. One with the same external id is replaced and keeps its id. Units: `now` in Unix seconds. */
   record(entry: RecordedEntry, now: number, newId: () => Promise<number>): Promise<number>;
   /** The subject of the history of a ticket; undefined if there is no such ticket. */
-  subjectOf(ticketId: number): Promise<HistorySubject | undefined>;
+  findSubject(ticketId: number): Promise<HistorySubject | undefined>;
   count(subject: HistorySubject): Promise<HistoryCounts>;
   /** The positions of a page, newest first. */
   page(subject: HistorySubject, counts: HistoryCounts, part: Part): Promise<HistoryKey[]>;
@@ -38,7 +29,7 @@ export function historyStore(connection: Connection, tickets: TicketCollection):
   const entries = historyEntries(connection);
   return {
     record: (entry, now, newId) => storeCall(() => record(entries, entry, now, newId)),
-    subjectOf: (ticketId) =>
+    findSubject: (ticketId) =>
       storeCall(async () => {
         const projection = { customerId: 1, contractId: 1, deletedAt: 1 };
         const found = await tickets.findOne({ _id: ticketId }, { projection });
@@ -62,16 +53,16 @@ export function historyStore(connection: Connection, tickets: TicketCollection):
     sizes: (keys) =>
       storeCall(async () => {
         const [ofTickets, ofEntries] = await Promise.all([
-          sizesOf(tickets, '_id', idsOf(keys, true), ['subject', 'summary']),
-          sizesOf(entries, 'id', idsOf(keys, false), ['subject', 'url']),
+          readSizes(tickets, '_id', pickIds(keys, true), ['subject', 'summary']),
+          readSizes(entries, 'id', pickIds(keys, false), ['subject', 'url']),
         ]);
         return keys.map(({ id, isTicket }) => (isTicket ? ofTickets : ofEntries).get(id) ?? 0);
       }),
     lines: (keys) =>
       storeCall(async () => {
         const [ofTickets, ofEntries] = await Promise.all([
-          ticketLines(tickets, idsOf(keys, true)),
-          entryLines(entries, idsOf(keys, false)),
+          ticketLines(tickets, pickIds(keys, true)),
+          entryLines(entries, pickIds(keys, false)),
         ]);
         return keys.flatMap(({ id, isTicket }) => (isTicket ? ofTickets : ofEntries).get(id) ?? []);
       }),
@@ -118,7 +109,7 @@ async function record(
 }
 
 /** Matches the tickets or entries of a customer or a contract; undefined if there is neither. */
-function isOf({ customerId, contractId }: HistorySubject): Query | undefined {
+function belongsToSubject({ customerId, contractId }: HistorySubject): Query | undefined {
   const queries: Query[] = [];
   if (customerId !== null) queries.push({ customerId });
   if (contractId !== null) queries.push({ contractId });
@@ -127,7 +118,7 @@ function isOf({ customerId, contractId }: HistorySubject): Query | undefined {
 
 /** Matches the tickets of a history. A deleted ticket has no customer and no contract. */
 function isTicketOf(subject: HistorySubject): Query {
-  return isOf(subject) ?? { _id: subject.ticketId, ...isNotDeleted };
+  return belongsToSubject(subject) ?? { _id: subject.ticketId, ...isNotDeleted };
 }
 
 async function countTickets(
@@ -148,7 +139,7 @@ async function countTickets(
 }
 
 async function countEntries(entries: Entries, subject: HistorySubject): Promise<number> {
-  const query = isOf(subject);
+  const query = belongsToSubject(subject);
   return query ? entries.countDocuments(query, limits) : 0;
 }
 
@@ -162,7 +153,7 @@ async function readPage(
 ): Promise<HistoryKey[]> {
   if (part.skip >= counts.tickets + counts.entries) return [];
   const parts = pageParts(counts, part);
-  const ofEntries = isOf(subject);
+  const ofEntries = belongsToSubject(subject);
   const [foundTickets, foundEntries] = await Promise.all([
     tickets
       .find(isTicketOf(subject), {
@@ -184,22 +175,22 @@ async function readPage(
       : [],
   ]);
   const keys = [
-    ...foundTickets.map(({ _id, createdAt }) => keyOf(_id, createdAt as Date, true)),
-    ...foundEntries.map(({ id, createdAt }) => keyOf(id, createdAt, false)),
+    ...foundTickets.map(({ _id, createdAt }) => toKey(_id, createdAt as Date, true)),
+    ...foundEntries.map(({ id, createdAt }) => toKey(id, createdAt, false)),
   ];
   return mergeNewestFirst(keys).slice(parts.skip, parts.skip + part.limit);
 }
 
-function keyOf(id: number, createdAt: Date, isTicket: boolean): HistoryKey {
+function toKey(id: number, createdAt: Date, isTicket: boolean): HistoryKey {
   return { id, createdAt: createdAt.getTime() / 1000, isTicket };
 }
 
-function idsOf(keys: readonly HistoryKey[], areTickets: boolean): number[] {
+function pickIds(keys: readonly HistoryKey[], areTickets: boolean): number[] {
   return keys.filter(({ isTicket }) => isTicket === areTickets).map(({ id }) => id);
 }
 
 /** The bytes of some texts of documents, by id. */
-async function sizesOf<Document extends mongo.Document>(
+async function readSizes<Document extends mongo.Document>(
   collection: mongo.Collection<Document>,
   idName: string,
   ids: readonly number[],

@@ -1,12 +1,12 @@
 import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import { attachBytes, removeFiles } from '@ticketing/files/attach-files.ts';
+import { type AttachmentState, maxMessageFiles } from '@ticketing/files/attachment.ts';
 import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
 import type { Context } from '../context.ts';
 import { type AddedMessage, addMessage, type NewMessage } from '../message/add.ts';
-import { attachMailFiles } from './attach-files.ts';
-import type { IncomingMail, MailCall } from './incoming-mail.ts';
+import type { IncomingMail, MailCall, MailFile } from './mail.ts';
 
 /**
  * Adds a mail to a ticket. Returns undefined if the ticket takes no further message: it was deleted meanwhile, or it has
@@ -29,7 +29,7 @@ export async function addMailToTicket(
       context,
       call,
       attachments,
-      () => addMessage(context, call, ticketId, messageOf(incoming, attachments), options),
+      () => addMessage(context, call, ticketId, toNewMessage(incoming, attachments), options),
       ({ isInserted }) => (isInserted ? attachments : []),
     );
   } catch (error) {
@@ -40,7 +40,7 @@ export async function addMailToTicket(
   }
 }
 
-function messageOf(
+function toNewMessage(
   { mail, externalId, subchannelId, receivedAt }: IncomingMail,
   attachments: readonly AttachmentState[],
 ): NewMessage {
@@ -53,4 +53,26 @@ function messageOf(
     externalConversationId: externalId,
     createdAt: receivedAt,
   };
+}
+
+/**
+ * Stores the files of a mail, which may be more than a request can have: its sender cannot send it in another form. The
+ * reader of mails has checked their sizes.
+ */
+export async function attachMailFiles(
+  context: Context,
+  call: Pick<MailCall, 'caller'>,
+  files: readonly MailFile[],
+): Promise<AttachmentState[]> {
+  const stored: AttachmentState[] = [];
+  try {
+    for (let start = 0; start < files.length; start += maxMessageFiles) {
+      stored.push(...(await attachBytes(context, call, files.slice(start, start + maxMessageFiles))));
+    }
+  } catch (error) {
+    // If this fails too, the sweeper removes them.
+    await removeFiles(context, stored).catch(() => undefined);
+    throw error;
+  }
+  return stored;
 }

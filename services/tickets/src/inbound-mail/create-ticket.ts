@@ -7,8 +7,8 @@ import type { Context } from '../context.ts';
 import { isPartOfTicket } from '../message/find-known.ts';
 import { prepareTicket, storeTicket } from '../ticket/insert.ts';
 import type { TicketInput } from '../ticket/rules/fields.ts';
-import { attachMailFiles } from './attach-files.ts';
-import type { IncomingMail, MailCall, ReceivedMail } from './incoming-mail.ts';
+import { attachMailFiles } from './add-to-ticket.ts';
+import type { IncomingMail, MailCall, ReceivedMail } from './mail.ts';
 
 const maxAttempts = 20;
 
@@ -24,7 +24,7 @@ export async function createTicketOfMail(
   incoming: IncomingMail,
 ): Promise<ReceivedMail> {
   const attachments = await attachMailFiles(context, call, incoming.mail.files);
-  const input = await inputOf(context, call, incoming, attachments);
+  const input = await toTicketInput(context, call, incoming, attachments);
   const write = () => insertOnce(context, call, incoming, input);
   const listed = ({ outcome }: ReceivedMail) => (outcome === ReceivedMailOutcome.TICKET_CREATED ? attachments : []);
   return writeWithFiles(context, call, attachments, write, listed);
@@ -63,7 +63,7 @@ async function insertOnce(
   throw new DomainError('aborted', 'concurrent_change', 'The ticket is being changed too often.');
 }
 
-async function inputOf(
+async function toTicketInput(
   context: Context,
   call: MailCall,
   { mail, subchannelId, receivedAt }: IncomingMail,

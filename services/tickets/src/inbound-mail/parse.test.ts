@@ -1,8 +1,7 @@
 import { withinLinearTime } from '@ticketing/testkit/time-limits.ts';
 import { describe, expect, it } from 'vitest';
-import { mailLimits } from './limits.ts';
+import { mailLimits, type ParsedMail } from './mail.ts';
 import { parseMail } from './parse.ts';
-import type { ParsedMail } from './parsed-mail.ts';
 
 const head = 'From: Ada <ada@example.org>\r\nTo: support@example.com\r\n';
 const bytesOf = (text: string, encoding: BufferEncoding = 'utf8') => new Uint8Array(Buffer.from(text, encoding));

@@ -1,15 +1,37 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { cutBytes, cutChars } from '@ticketing/runtime/cut-text.ts';
-import PostalMime, { type Address, type Attachment, type Email, type Mailbox } from 'postal-mime';
+import PostalMime, { type Address, type Attachment, type Email, type Header, type Mailbox } from 'postal-mime';
 import { oneLine } from '../ticket/rules/one-line.ts';
-import { answeredIds } from './answered-ids.ts';
 import { declareCharset } from './declare-charset.ts';
-import { keptHeaders } from './kept-headers.ts';
-import { mailLimits as limits } from './limits.ts';
-import { ownMessageId } from './rules.ts';
-import './skip-conversions.ts';
-import type { MailFile, ParsedMail, UnreadableMail } from './parsed-mail.ts';
+import { mailLimits as limits, type MailFile, mailLimits, type ParsedMail, type UnreadableMail } from './mail.ts';
+import { answeredIds, ownMessageId } from './message-ids.ts';
+
+/** The fields of a parser that are not in its types. */
+interface Parser {
+  textTypes: Set<string>;
+  textMap: Map<unknown, { plain?: unknown; html?: unknown }>;
+}
+
+const name = 'renderTextContent';
+const render: unknown = Reflect.get(PostalMime.prototype, name);
+if (typeof render !== 'function') throw new Error(`postal-mime has no ${name} any more.`);
+
+/**
+ * Keeps postal-mime from making texts of HTML, also of a message within a mail: nobody reads them, because the HTML is the
+ * body, and 8 KiB of `href=` in a tag took 20 s. The text of a mail consists of the parts that are text.
+ *
+ * Source: docs/decisions/0062-parts-of-mail-libraries-are-replaced.md.
+ */
+Reflect.set(PostalMime.prototype, name, function (this: Parser) {
+  const { textTypes, textMap } = this;
+  for (const type of textTypes) {
+    this.textTypes = new Set([type]);
+    this.textMap = type === 'html' ? textMap : new Map([...textMap].filter(([, { plain }]) => plain));
+    Reflect.apply(render, this, []);
+  }
+  Object.assign(this, { textTypes, textMap });
+});
 
 /**
  * Reads a mail in the format of RFC 5322. Texts beyond their limits are cut, control characters in headers are replaced
@@ -20,22 +42,22 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail | Unreadabl
   if (raw.length > limits.bytes) return tooLarge('The mail has more than 40 MiB.');
   const email = await read(raw);
   if ('problem' in email) return email;
-  const sender = senderOf(email);
+  const sender = readSender(email);
   if (!sender) return unreadable('The mail has no sender.');
   const { html, text = textWithoutParts(email, raw) } = email;
   const body = cutBytes((html ?? text).replaceAll('\0', ''), limits.bodyBytes);
   if (email.attachments.length > limits.files) return unreadable(`The mail has more than ${limits.files} files.`);
-  const files = email.attachments.map((attachment, index) => fileOf(attachment, index, html));
-  const problem = problemOf(files);
+  const files = email.attachments.map((attachment, index) => readFile(attachment, index, html));
+  const problem = findSizeProblem(files);
   if (problem) return problem;
   return {
     messageId: ownMessageId(email.messageId ?? ''),
     digest: createHash('sha256').update(raw).digest('hex'),
     answeredIds: answeredIds(email),
-    date: dateOf(email),
+    date: readDate(email),
     ...sender,
-    to: addressesOf(email.to),
-    cc: addressesOf(email.cc),
+    to: readAddresses(email.to),
+    cc: readAddresses(email.cc),
     subject: cutChars(oneLine(email.subject ?? '').trim(), limits.subjectChars) || null,
     body: body.trim() === '' ? null : body,
     isHtml: html !== undefined,
@@ -82,9 +104,14 @@ function textWithoutParts({ headers, attachments }: Email, raw: Uint8Array): str
   return isUtf8(body) ? body.toString() : new TextDecoder('windows-1252').decode(body);
 }
 
-function senderOf({ from, sender, replyTo, returnPath }: Email): { from: string; fromName: string | null } | undefined {
+function readSender({
+  from,
+  sender,
+  replyTo,
+  returnPath,
+}: Email): { from: string; fromName: string | null } | undefined {
   for (const one of [from, sender, replyTo?.[0], returnPath && { name: '', address: returnPath }]) {
-    const mailbox = one && mailboxesOf([one])[0];
+    const mailbox = one && flattenGroups([one])[0];
     if (!mailbox) continue;
     const name = cutChars(oneLine(mailbox.name).trim(), limits.nameChars);
     const address = addressText(mailbox);
@@ -94,12 +121,12 @@ function senderOf({ from, sender, replyTo, returnPath }: Email): { from: string;
   return undefined;
 }
 
-function addressesOf(list: readonly Address[] = []): string[] {
-  const addresses = mailboxesOf(list).map(addressText);
+function readAddresses(list: readonly Address[] = []): string[] {
+  const addresses = flattenGroups(list).map(addressText);
   return [...new Set(addresses)].filter((address) => address !== '').slice(0, limits.recipients);
 }
 
-function mailboxesOf(list: readonly Address[]): Mailbox[] {
+function flattenGroups(list: readonly Address[]): Mailbox[] {
   return list.flatMap((one) => one.group ?? [one]);
 }
 
@@ -109,12 +136,12 @@ function addressText({ address }: Mailbox): string {
   return text.length > limits.nameChars ? '' : text;
 }
 
-function dateOf({ date }: Email): number | null {
+function readDate({ date }: Email): number | null {
   const ms = date === undefined ? Number.NaN : Date.parse(date);
   return Number.isNaN(ms) ? null : Math.floor(ms / 1000);
 }
 
-function fileOf(attachment: Attachment, index: number, html = ''): MailFile {
+function readFile(attachment: Attachment, index: number, html = ''): MailFile {
   const { filename, mimeType, contentId, content } = attachment;
   const id = contentId?.trim().replace(/^<|>$/g, '');
   const name = cutChars(oneLine(filename ?? '').trim(), limits.nameChars) || defaultName(mimeType, index);
@@ -128,7 +155,7 @@ function defaultName(mimeType: string, index: number): string {
   return `file-${index + 1}`;
 }
 
-function problemOf(files: readonly MailFile[]): UnreadableMail | undefined {
+function findSizeProblem(files: readonly MailFile[]): UnreadableMail | undefined {
   if (files.some(({ bytes }) => bytes.length > limits.fileBytes)) {
     return tooLarge('A file of the mail has more than 20 MiB.');
   }
@@ -138,3 +165,26 @@ function problemOf(files: readonly MailFile[]): UnreadableMail | undefined {
 
 const unreadable = (problem: string): UnreadableMail => ({ problem, isTooLarge: false });
 const tooLarge = (problem: string): UnreadableMail => ({ problem, isTooLarge: true });
+
+const headerName = /^[!-9;-~]{1,100}$/;
+
+/**
+ * The headers of a mail as `rawData.headers` has them: by names in lower case, a list where a header occurs several
+ * times. Headers beyond the limit are left out, and longer values are cut.
+ */
+function keptHeaders(headers: readonly Header[]): Record<string, string | string[]> {
+  const kept = new Map<string, string[]>();
+  let chars = 0;
+  for (const { key, value } of headers) {
+    if (!headerName.test(key)) continue;
+    const text = cutChars(oneLine(value).trim(), mailLimits.keptHeaderValueChars);
+    chars += key.length + text.length;
+    if (chars > mailLimits.keptHeaderChars) break;
+    const values = kept.get(key);
+    if (values) values.push(text);
+    else kept.set(key, [text]);
+  }
+  return Object.fromEntries(
+    [...kept].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]),
+  );
+}

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { readData } from './read-data.ts';
+import { readData } from './smtp-data.ts';
 
 const mib = 1024 * 1024;
 

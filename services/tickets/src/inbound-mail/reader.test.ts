@@ -3,7 +3,7 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import { longestWork } from '@ticketing/testkit/longest-work.ts';
 import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { afterEach, expect, it } from 'vitest';
-import { mailLimits } from './limits.ts';
+import { mailLimits } from './mail.ts';
 import { type MailReader, openMailReader } from './reader.ts';
 
 const opened: MailReader[] = [];

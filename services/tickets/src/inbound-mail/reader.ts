@@ -1,10 +1,9 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
-import { mailLimits } from './limits.ts';
+import { mailLimits, type ParsedMail, type UnreadableMail } from './mail.ts';
 import type { MailFunctions } from './mail.worker.ts';
 import { parseMail } from './parse.ts';
-import type { ParsedMail, UnreadableMail } from './parsed-mail.ts';
 
 /** Reads mails: small ones at once, all others in a separate process (docs/decisions/0037). */
 export interface MailReader {

@@ -1,12 +1,9 @@
 import { create } from '@bufbuild/protobuf';
-import {
-  ReceivedMailOutcome,
-  ReceiveMailRequestSchema,
-} from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
+import { ReceivedMailOutcome, ReceiveMailRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { DeleteTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { SettingsAge } from '@ticketing/service-kit/settings/configuration-copy.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
@@ -18,8 +15,7 @@ import { scheduledTasks } from '../scheduled-tasks.ts';
 import { defaultSettings } from '../settings.ts';
 import { deleteTicket } from '../ticket/delete.ts';
 import type { KnownSubchannel } from '../ticket/rules/subchannels.ts';
-import { receiveMail } from './receive.ts';
-import { maxMessagesBeforeLoop } from './require-no-loop.ts';
+import { maxMessagesBeforeLoop, receiveMail } from './receive.ts';
 
 let tickets: TicketsHarness;
 let database: Database;

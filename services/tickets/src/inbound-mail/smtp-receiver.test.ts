@@ -9,7 +9,7 @@ import { createAuthority } from '@ticketing/testkit/certificate-authority.ts';
 import { longestWork } from '@ticketing/testkit/longest-work.ts';
 import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { afterEach, expect, it, vi } from 'vitest';
-import { mailLimits } from './limits.ts';
+import { mailLimits } from './mail.ts';
 import { defaultSmtpLimits, type MailHandler, type SmtpLimits, startSmtpReceiver } from './smtp-receiver.ts';
 
 const opened: { end(): unknown }[] = [];

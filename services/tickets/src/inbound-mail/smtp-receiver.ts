@@ -1,19 +1,23 @@
 import { once } from 'node:events';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { addressKey } from '@ticketing/service-kit/admission/address-key.ts';
-import { type BodiesInFlight, bodiesInFlight } from '@ticketing/service-kit/server/bodies-in-flight.ts';
+import { type BodiesInFlight, bodiesInFlight } from '@ticketing/service-kit/admission/bodies-in-flight.ts';
 import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
-import { feedDataStream } from './feed-data-stream.ts';
-import { mailLimits } from './limits.ts';
-import { readData } from './read-data.ts';
-import type { ReceiverConfig } from './receiver-config.ts';
-import { smtpReply } from './smtp-reply.ts';
+import { mailLimits } from './mail.ts';
+import { feedDataStream, readData } from './smtp-data.ts';
 import { type SessionLimits, type SmtpSessions, smtpSessions } from './smtp-sessions.ts';
 
 SMTPStream.prototype._feedDataStream = feedDataStream;
+
+/** The address at which mails are received by SMTP. */
+export interface ReceiverConfig {
+  host: string;
+  port: number;
+}
 
 /** Takes in the mails of the SMTP receiver. */
 export interface MailHandler {
@@ -65,7 +69,7 @@ export async function startSmtpReceiver(parts: ReceiverParts): Promise<WakefulLo
   server.on('error', (error: Error) => log.info({ reason: error.message }, 'an SMTP connection failed'));
   const listener = server.listen(config.port, config.host);
   await once(listener, 'listening');
-  const removeListener = tls.onChange(() => server.updateSecureContext(certificateOf(tls)));
+  const removeListener = tls.onChange(() => server.updateSecureContext(readCertificate(tls)));
   log.info({ address: listener.address() }, 'mails are received');
   return {
     wake: () => undefined,
@@ -84,8 +88,8 @@ function smtpServer({ limits, tls, log, handler }: ReceiverParts): { server: SMT
   const bodies = bodiesInFlight(limits.bytesInFlight);
   const sessions = smtpSessions(limits, () => server);
   const server = new SMTPServer({
-    ...certificateOf(tls),
-    ...optionsOf(limits),
+    ...readCertificate(tls),
+    ...serverOptions(limits),
     disabledCommands: [...disabledCommands, ...(tls.files().cert ? [] : ['STARTTLS'])],
     onConnect({ id, remoteAddress }, callback) {
       const isFree = sessions.begin(id, remoteAddress);
@@ -105,7 +109,7 @@ function smtpServer({ limits, tls, log, handler }: ReceiverParts): { server: SMT
 /** Disabled, because nobody logs in here, and the others are for old programs or proxies. */
 const disabledCommands = ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL'];
 
-function optionsOf(limits: SmtpLimits): SMTPServerOptions {
+function serverOptions(limits: SmtpLimits): SMTPServerOptions {
   return {
     size: mailLimits.bytes,
     rejectOversized: true,
@@ -156,7 +160,40 @@ function replyError(responseCode: number, message: string): Error {
 }
 
 /** Senders of mails need no certificate, whatever the other listeners demand. */
-function certificateOf({ files }: Pick<ServiceTls, 'files'>) {
+function readCertificate({ files }: Pick<ServiceTls, 'files'>) {
   const { cert, key } = files();
   return cert && key ? { cert, key } : {};
+}
+
+const replies: Readonly<Record<string, number>> = {
+  storage_full: 452,
+  mail_too_large: 552,
+  invalid_mail: 554,
+  mail_loop: 554,
+  unknown_subchannel: 550,
+  subchannel_disabled: 550,
+};
+
+/**
+ * The SMTP reply for an error. A sender tries again after a code that begins with 4, and gives up after one that begins
+ * with 5, so that only what is wrong with the mail itself is a 5.
+ */
+function smtpReply(error: unknown, log: Logger): Error & { responseCode: number } {
+  if (error instanceof Error && 'responseCode' in error && typeof error.responseCode === 'number') {
+    return Object.assign(error, { responseCode: error.responseCode });
+  }
+  if (error instanceof DomainError) {
+    const responseCode = replies[error.reason] ?? 451;
+    log.info({ reason: error.reason, responseCode }, 'a mail was not taken in');
+    return Object.assign(new Error(error.message), { responseCode });
+  }
+  if (hasClosed(error)) return Object.assign(error, { responseCode: 451 });
+  log.error({ err: error }, 'a mail could not be taken in');
+  return Object.assign(new Error('The mail cannot be taken in at the moment.'), { responseCode: 451 });
+}
+
+/** Whether the client has closed the connection before the end of the mail: it sends it again. */
+function hasClosed(error: unknown): error is Error {
+  const codes = ['ECONNECTION', 'ERR_STREAM_PREMATURE_CLOSE'];
+  return error instanceof Error && 'code' in error && codes.some((code) => code === error.code);
 }

@@ -3,13 +3,12 @@ import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { requireSpace } from '@ticketing/store/free-space.ts';
+import { requireSpace } from '@ticketing/store/connection/free-space.ts';
 import type { Context } from '../context.ts';
 import type { TicketSettings } from '../settings.ts';
 import { mailboxOf } from '../ticket/rules/mailbox.ts';
-import type { ReceiverConfig } from './receiver-config.ts';
-import { defaultSmtpLimits, type MailHandler, startSmtpReceiver } from './smtp-receiver.ts';
-import { receiveMail } from './take-in.ts';
+import { takeInMail } from './receive.ts';
+import { defaultSmtpLimits, type MailHandler, type ReceiverConfig, startSmtpReceiver } from './smtp-receiver.ts';
 
 /** Starts the role `mail-receiver`: mails that arrive by SMTP are taken in on behalf of this service. */
 export function startReceiver(
@@ -36,7 +35,7 @@ function mailHandler(context: Context, { log, space }: Pick<Kit<unknown, unknown
       requireSpace(space);
       const call = { caller: serviceCaller('tickets'), trace: continueTrace(undefined), log };
       const arrived = { raw: mail, recipients, keepDate: false, sender: `smtp ${sender}` };
-      const { ticketId, conversationId, outcome } = await receiveMail(context, call, arrived);
+      const { ticketId, conversationId, outcome } = await takeInMail(context, call, arrived);
       log.info({ ticketId, conversationId, outcome }, 'a mail was taken in');
     },
   };

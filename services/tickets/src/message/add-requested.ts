@@ -9,7 +9,7 @@ import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { attachFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import type { StoredTicket } from '../ticket/store/stored-ticket.ts';
 import { type TemplateRequest, templateText, templateViolations, wrappedText } from '../ticket/template/text.ts';

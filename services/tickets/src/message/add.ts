@@ -2,7 +2,7 @@ import { ContentType, DeliveryStatus } from '@ticketing/contracts/ticketing/tick
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError, mayFollowChange, notFound } from '@ticketing/errors/domain-error.ts';
 import { claimFiles } from '@ticketing/files/attach-files.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { hasSameCustomer, identifyByMessage } from '../customer/identify.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';

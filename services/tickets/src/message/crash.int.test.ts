@@ -6,8 +6,8 @@ import {
   StoreConversationRequestSchema,
   UpdateConversationRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
-import type { IdempotentRequest } from '@ticketing/service-kit/server/idempotent-request.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { IdempotentRequest } from '@ticketing/service-kit/call/idempotent-request.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';

@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
 import { writeTicket } from '../ticket/write.ts';

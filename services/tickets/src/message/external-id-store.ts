@@ -1,6 +1,6 @@
-import { batchedInsert } from '@ticketing/store/batched-insert.ts';
-import { serverTime } from '@ticketing/store/server-time.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { serverTime } from '@ticketing/store/connection/server-time.ts';
+import { batchedInsert } from '@ticketing/store/document/batched-insert.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
 /** A message of a ticket. */

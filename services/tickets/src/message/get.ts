@@ -2,7 +2,7 @@ import type {
   GetConversationRequest,
   GetConversationResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { singleConversation } from './to-proto.ts';
 

@@ -1,5 +1,5 @@
 import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
 import { writeTicket } from '../ticket/write.ts';

@@ -1,4 +1,4 @@
-import { formatDateTime } from '@ticketing/rest/date-time.ts';
+import { formatDateTime } from '@ticketing/rest/codec/date-time.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';

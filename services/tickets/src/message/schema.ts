@@ -1,4 +1,4 @@
-import type { Lease } from '@ticketing/store/lease.ts';
+import type { Lease } from '@ticketing/store/leases/lease.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 import type { IndexReason } from '../ticket/store/schema.ts';
 import { conversationFieldNames, conversationFields } from './rules/fields.ts';

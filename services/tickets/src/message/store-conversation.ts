@@ -4,8 +4,8 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { type Context, ticketSubject } from '../context.ts';
 import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
 import { addressViolations } from '../ticket/rules/addresses.ts';

@@ -1,7 +1,7 @@
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { Query } from '@ticketing/store/field-query.ts';
-import { serverTime } from '@ticketing/store/server-time.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { serverTime } from '@ticketing/store/connection/server-time.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
+import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection } from 'mongoose';
 import {
   type ConversationInput,

@@ -7,10 +7,10 @@ import {
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { attachmentMessages } from '@ticketing/files/attachment-message.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { type Caller, callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Profile } from '@ticketing/store/profile-store.ts';
+import type { Profile } from '@ticketing/store/cache/profile-store.ts';
 import type { Context } from '../context.ts';
 import { settingsKnowing } from '../settings-knowing.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';

@@ -9,7 +9,7 @@ import { claimFiles, releaseFiles, removeFiles } from '@ticketing/files/attach-f
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { attachDraftFiles, type DraftFiles } from '@ticketing/files/draft-files.ts';
 import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { type Context, ticketSubject } from '../context.ts';
 import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
 import { messageTexts } from './add.ts';

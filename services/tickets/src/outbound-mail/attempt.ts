@@ -3,8 +3,7 @@ import { senderOf } from '../message/rules/reply.ts';
 import type { TicketTokens } from '../message/rules/ticket-token.ts';
 import type { Subchannels } from '../ticket/rules/subchannels.ts';
 import { type ComposeOptions, composeMail } from './compose.ts';
-import type { MailState } from './queue-store.ts';
-import { mailPauseMs } from './rules.ts';
+import type { MailState } from './store.ts';
 import type { MailOutcome, MailTransport } from './transport.ts';
 
 /** The dependencies of an attempt to send a mail. */
@@ -80,4 +79,22 @@ export function stateAfter(
   if (pauseMs !== undefined) return { status: 'queued', attempts, reached, error, pauseMs };
   const isSent = deferred.length === 0 && refused.length === 0;
   return { status: isSent ? 'sent' : 'failed', attempts, reached, error };
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** The pauses after the attempts that have failed. */
+const pausesMs = [minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour, 24 * hour];
+const jitter = 0.2;
+
+/**
+ * How long to wait before the next attempt to send a mail; undefined after the last one. `attempts` counts those that were
+ * made, and `random` is from 0 to 1.
+ *
+ * Source: docs/reference/api.md, Outgoing mail.
+ */
+export function mailPauseMs(attempts: number, random: number): number | undefined {
+  const pauseMs = pausesMs[attempts - 1];
+  return pauseMs === undefined ? undefined : Math.round(pauseMs * (1 + jitter * (2 * random - 1)));
 }

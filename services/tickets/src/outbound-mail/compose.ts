@@ -55,10 +55,10 @@ export function composeMail(
       ...(mail.html !== null && { html: textPart(mail.html) }),
       attachments: mail.attachments.map((attachment) => ({
         filename: savedName(oneLine(attachment.name)),
-        contentType: contentTypeOf(attachment),
+        contentType: safeContentType(attachment),
         contentDisposition: attachment.inline ? 'inline' : 'attachment',
         contentTransferEncoding: 'base64',
-        content: streamOf(openFile(attachment)),
+        content: toStream(openFile(attachment)),
       })),
       baseBoundary: createHash('sha256').update(mail.messageId).digest('hex').slice(0, 24),
       disableFileAccess: true,
@@ -76,7 +76,7 @@ function literalText(text: string): string {
 
 /** In quoted-printable, which keeps spaces at the ends of lines. */
 function textPart(text: string) {
-  return { content: streamOf(textPieces(text)), contentTransferEncoding: 'quoted-printable' };
+  return { content: toStream(textPieces(text)), contentTransferEncoding: 'quoted-printable' };
 }
 
 /** The text with the line breaks of mails, piece by piece. */
@@ -89,7 +89,7 @@ function* textPieces(text: string): Generator<Uint8Array> {
 }
 
 /** Streams small pieces with pauses between them: encoding megabytes at once would delay all other work. */
-function streamOf(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Readable {
+function toStream(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Readable {
   return Readable.from(inPieces(source), { objectMode: false });
 }
 
@@ -109,6 +109,6 @@ function mailboxes(addresses: readonly string[]): { name: string; address: strin
 }
 
 /** A part of these types may not be encoded in base64 (RFC 2046), and would be shown instead of saved. */
-function contentTypeOf({ contentType }: AttachmentState): string {
+function safeContentType({ contentType }: AttachmentState): string {
   return /^(message|multipart)\//i.test(contentType) ? 'application/octet-stream' : contentType;
 }

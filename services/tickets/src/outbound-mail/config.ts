@@ -1,8 +1,6 @@
 import { resolve } from 'node:path';
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
-import { folderTransport } from './folder-transport.ts';
-import { type SmtpConfig, smtpTransport } from './smtp-transport.ts';
-import type { MailTransport } from './transport.ts';
+import { folderTransport, type MailTransport, type SmtpConfig, smtpTransport } from './transport.ts';
 
 /** The configuration of outgoing mails. */
 export interface MailConfig {

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { folderTransport } from './folder-transport.ts';
-import type { ComposedMail } from './transport.ts';
+import { type ComposedMail, folderTransport } from './transport.ts';
 
 let folder: string;
 beforeEach(() => {

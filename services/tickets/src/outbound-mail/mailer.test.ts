@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { OutgoingMail } from '../message/rules/outgoing-mail.ts';
 import { ticketTokens } from '../message/rules/ticket-token.ts';
 import { type MailerOptions, startMailer } from './mailer.ts';
-import type { ClaimedMail, MailQueue, MailState } from './queue-store.ts';
+import type { ClaimedMail, MailQueue, MailState } from './store.ts';
 import type { MailOutcome, MailTransport } from './transport.ts';
 
 const mail: OutgoingMail = {

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
-import { whileRenewing } from '@ticketing/store/lease.ts';
-import { isStoreOutage } from '@ticketing/store/transient-error.ts';
+import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
+import { whileRenewing } from '@ticketing/store/leases/lease.ts';
 import { type OutgoingMail, recipientsLeft } from '../message/rules/outgoing-mail.ts';
 import { type AttemptContext, attemptMail, type SenderSettings, stateAfter } from './attempt.ts';
-import type { ClaimedMail, MailQueue, MailState } from './queue-store.ts';
+import type { ClaimedMail, MailQueue, MailState } from './store.ts';
 
 /** The dependencies and options of a mailer. */
 export interface MailerOptions extends AttemptContext {

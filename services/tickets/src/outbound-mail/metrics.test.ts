@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { measureMails } from './metrics.ts';
+import { measureMails } from './open.ts';
 
 test('while the queue cannot be read there are no values, also not the last ones', async () => {
   let isAvailable = true;

@@ -4,7 +4,7 @@ import type {
   ResendConversationResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { type Context, ticketSubject } from '../context.ts';
 import { findConversation } from '../message/find.ts';
 import { singleConversation } from '../message/to-proto.ts';

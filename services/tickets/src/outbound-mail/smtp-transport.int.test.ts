@@ -4,8 +4,7 @@ import tls from 'node:tls';
 import { createAuthority } from '@ticketing/testkit/certificate-authority.ts';
 import { type Behaviour, reply, startSmtpReceiver } from '@ticketing/testkit/smtp-receiver.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import { type SmtpConfig, smtpTransport } from './smtp-transport.ts';
-import type { ComposedMail } from './transport.ts';
+import { type ComposedMail, type SmtpConfig, smtpTransport } from './transport.ts';
 
 const text = 'Message-ID: <1@shop.example>\r\nSubject: x\r\n\r\n.\r\n..two dots\r\nbody\r\n';
 const bothTo = ['a@example.com', 'b@example.com'];

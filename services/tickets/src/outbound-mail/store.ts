@@ -1,13 +1,52 @@
 import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import type { Query } from '@ticketing/store/field-query.ts';
-import { openLeases } from '@ticketing/store/lease.ts';
-import { serverTime } from '@ticketing/store/server-time.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { serverTime } from '@ticketing/store/connection/server-time.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
+import { openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection } from 'mongoose';
 import type { OutgoingMail } from '../message/rules/outgoing-mail.ts';
-import { type ConversationDocument, conversationCollection } from '../message/schema.ts';
+import { conversationCollection, type ConversationDocument } from '../message/schema.ts';
 import { stateOf } from '../message/store.ts';
-import type { ClaimedMail, MailQueue } from './queue-store.ts';
+
+/** The messages that have to be sent as mails. Errors of every operation: store_unavailable. */
+export interface MailQueue {
+  /** Claims the mail that has been due for the longest time; undefined if none is due. */
+  claim(): Promise<ClaimedMail | undefined>;
+  /** Keeps a claim. */
+  renew(claimed: ClaimedMail): Promise<void>;
+  /** Ends a claim with the state of the mail. */
+  settle(claimed: ClaimedMail, state: MailState): Promise<void>;
+  /** Ends a claim without an attempt. */
+  postpone(claimed: ClaimedMail, delayMs: number): Promise<void>;
+  /** Whether the message is still the one that was claimed, and not a draft that was published again since. */
+  isCurrent(claimed: ClaimedMail): Promise<boolean>;
+  /** Takes a draft that was not published out of the queue. Returns false if it was changed since it was claimed. */
+  withdraw(claimed: ClaimedMail): Promise<boolean>;
+  size(): Promise<QueueSize>;
+}
+
+/** How many mails are queued, and since when the oldest. */
+export interface QueueSize {
+  count: number;
+  oldestAt: Date | undefined;
+}
+
+/** A mail that only one process sends until its lease expires. */
+export interface ClaimedMail {
+  mail: OutgoingMail;
+  owner: string;
+  /** The number of changes of its message. */
+  revision: number;
+  /** Whether no process publishes the draft any more: if it is not part of its ticket, its publishing was interrupted. */
+  isPublishingOver: boolean;
+}
+
+/** The state of a mail after an attempt. */
+export type MailState = {
+  attempts: number;
+  reached: readonly string[];
+  error: string | null;
+} & ({ status: 'sent' | 'failed' } | { status: 'queued'; pauseMs: number });
 
 const durationMs = 20_000;
 const isQueued: Query = { deliveryStatus: 'queued' };
@@ -36,7 +75,7 @@ export function outgoingMailStore(connection: Connection): MailQueue {
         if (!claimed) return undefined;
         const { lease, revision, publishingUntil } = claimed;
         const isPublishingOver = publishingUntil !== null && publishingUntil.getTime() < serverTime(connection);
-        return { mail: outgoingMailOf(claimed), owner: lease.owner, revision, isPublishingOver };
+        return { mail: toOutgoingMail(claimed), owner: lease.owner, revision, isPublishingOver };
       }),
     async renew({ mail, owner }) {
       await storeCall(() => leases.renew({ id: mail.id, owner }));
@@ -74,7 +113,7 @@ export function outgoingMailStore(connection: Connection): MailQueue {
   };
 }
 
-function outgoingMailOf(document: ConversationDocument): OutgoingMail {
+function toOutgoingMail(document: ConversationDocument): OutgoingMail {
   const { body, bodyHtml, bodyPlain, createdAt, externalConversationId, type, ...message } = stateOf(document);
   const { attempts = 0, reached = [], references = [] } = document.mail ?? {};
   const { id, ticketId, subchannelId, from, fromName, to, cc, bcc, subject, isAutomatic } = message;

@@ -5,8 +5,8 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { PreferredDirection } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
-import { readFilters } from '@ticketing/rest/filter.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import { readFilters } from '@ticketing/rest/codec/filter.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { filterKeys } from '../ticket/rules/keys.ts';
 import { scopeQueries } from '../ticket/store/scope-query.ts';

@@ -1,6 +1,6 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { type Condition, matchesValue } from '@ticketing/rest/filter.ts';
-import { allOf, type Query } from '@ticketing/store/field-query.ts';
+import { type Condition, matchesValue } from '@ticketing/rest/codec/filter.ts';
+import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
 import type { Context } from '../context.ts';
 import type { TicketSettings } from '../settings.ts';
 import { ticketFields } from '../ticket/rules/fields.ts';

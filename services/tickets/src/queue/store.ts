@@ -1,5 +1,5 @@
-import { allOf, type Query } from '@ticketing/store/field-query.ts';
-import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
+import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
+import { storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import { mongo } from 'mongoose';
 import { maxQueryMs, tooSlowDetail } from '../ticket/store/list-store.ts';
 import type { TicketCollection, TicketDocument } from '../ticket/store/schema.ts';

@@ -1,10 +1,6 @@
 import { create } from '@bufbuild/protobuf';
-import {
-  CreateTagRequestSchema,
-  DeleteTagRequestSchema,
-  UpdateTagRequestSchema,
-} from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import { CreateTagRequestSchema, DeleteTagRequestSchema, UpdateTagRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
@@ -13,8 +9,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
 import { createTag } from './create.ts';
-import { deleteTag } from './delete.ts';
-import { cleanUpDeletedTags } from './remove-deleted.ts';
+import { cleanUpDeletedTags, deleteTag } from './delete.ts';
 import { updateTag } from './update.ts';
 
 let tickets: TicketsHarness;

@@ -1,23 +1,24 @@
 import { TagReference, TagType, TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import type { CreateTagRequest, CreateTagResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
-import { tagChangedEvent } from './rules/event.ts';
-import { requireValidNameAndParent } from './rules/tag.ts';
+import type { TagDeps } from './open.ts';
+import { requireValidNameAndParent, tagChangedEvent } from './rules/tag.ts';
 import type { TagState } from './rules/tree.ts';
 
 /** Creates a tag. Errors: duplicate_tag, unknown_tag, tag_too_deep. Source: docs/reference/api.md, Tags. */
-export async function createTag(context: Context, call: Call, request: CreateTagRequest): Promise<CreateTagResponse> {
-  const next = () => context.tagIds.next();
+export async function createTag(deps: TagDeps, call: Call, request: CreateTagRequest): Promise<CreateTagResponse> {
+  const { tags, runtime } = deps;
+  const next = () => deps.tagIds.next();
   let id = call.idempotency ? await call.idempotency.reserve('tag', next) : 0;
-  await context.tags.change(async (tree) => {
+  await tags.change(async (tree) => {
     // The same request has created it in a process that died before it responded.
-    if (call.idempotency && (await context.tags.isTaken(id))) return undefined;
-    const tag = newTag(request, context.now());
+    if (call.idempotency && (await tags.isTaken(id))) return undefined;
+    const tag = newTag(request, secondsNow(runtime));
     requireValidNameAndParent(tree, tag);
     id ||= await next();
-    return { tag: { ...tag, id }, event: tagChangedEvent(tag, eventHeaderOf(context, call)) };
+    return { tag: { ...tag, id }, event: tagChangedEvent(tag, eventHeaderOf(deps, call)) };
   });
   return { $typeName: 'ticketing.tickets.v1.CreateTagResponse', success: true, id };
 }

@@ -1,11 +1,10 @@
 import type { DeleteTagRequest, DeleteTagResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
-import { removeTagsFromTickets } from './remove-deleted.ts';
-import { tagDeletedEvent } from './rules/event.ts';
-import { requireChildless } from './rules/tag.ts';
+import type { TagDeps } from './open.ts';
+import { requireChildless, tagDeletedEvent } from './rules/tag.ts';
 
 /** How long a request or bulk that was validated before the deletion of a tag may still write the tag to a ticket. */
 const cleanUpForSeconds = 24 * 60 * 60;
@@ -16,17 +15,30 @@ const cleanUpForSeconds = 24 * 60 * 60;
  *
  * Errors: tag_not_found, tag_has_children. Source: docs/reference/api.md, Tags; docs/reference/api.md, Values.
  */
-export async function deleteTag(context: Context, call: Call, { id }: DeleteTagRequest): Promise<DeleteTagResponse> {
-  const now = context.now();
+export async function deleteTag(deps: TagDeps, call: Call, { id }: DeleteTagRequest): Promise<DeleteTagResponse> {
+  const now = secondsNow(deps.runtime);
   const deletedBy = { profileId: call.caller.profileId, kind: call.caller.kind };
-  await context.tags.change((tree) => {
+  await deps.tags.change((tree) => {
     const before = tree.get(id);
     if (!before) throw notFound('Tag');
     requireChildless(tree, id);
     const version = before.version + 1;
     const tag = { id, version, deleted: true, cleanUpUntil: now + cleanUpForSeconds, deletedBy } as const;
-    return { tag, event: tagDeletedEvent(version, now, eventHeaderOf(context, call)) };
+    return { tag, event: tagDeletedEvent(version, now, eventHeaderOf(deps, call)) };
   });
-  await removeTagsFromTickets(context, [{ id, deletedBy }], call.signal);
+  await deps.removeTags([{ id, deletedBy }], call.signal);
   return { $typeName: 'ticketing.tickets.v1.DeleteTagResponse', success: true };
+}
+
+/**
+ * Removes deleted tags from the tickets that still have them: the process that deleted a tag may have died before it
+ * had changed all tickets, and a ticket may be written with a tag after its deletion. The cleanup of a tag ends when
+ * its time has passed. It may run several times, also at once in several processes.
+ */
+export async function cleanUpDeletedTags({ tags, removeTags, runtime }: TagDeps): Promise<void> {
+  const startedAt = secondsNow(runtime);
+  const deleted = await tags.pendingCleanups();
+  if (deleted.length === 0) return;
+  await removeTags(deleted);
+  for (const { id, cleanUpUntil } of deleted) if (cleanUpUntil < startedAt) await tags.finishCleanup(id);
 }

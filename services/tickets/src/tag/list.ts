@@ -1,9 +1,10 @@
 import { TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
-import type { ListTagsRequest, ListTagsResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
-import type { Context } from '../context.ts';
+import type { GetTagRequest, GetTagResponse, ListTagsRequest, ListTagsResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
+import type { TagDeps } from './open.ts';
 import { tagMessages, tagSize } from './to-proto.ts';
 
 const defaultLimit = 100;
@@ -14,8 +15,8 @@ const defaultLimit = 100;
  * Errors: page_too_large.
  * Source: docs/reference/api.md, Tags.
  */
-export async function listTags(context: Context, _call: Call, request: ListTagsRequest): Promise<ListTagsResponse> {
-  const tree = await context.tags.tree();
+export async function listTags(deps: TagDeps, _call: Call, request: ListTagsRequest): Promise<ListTagsResponse> {
+  const tree = await deps.tags.tree();
   const part = request.q?.toLowerCase() ?? '';
   const matches = [...tree.all()]
     .filter((tag) => request.includeDisabled === true || tag.visibility !== TagVisibility.DISABLED)
@@ -38,4 +39,11 @@ export async function listTags(context: Context, _call: Call, request: ListTagsR
     total: matches.length,
   };
   return isLargePage(sizes) ? markAsLarge(response) : response;
+}
+
+/** Reads one tag. Errors: tag_not_found. Source: docs/reference/api.md, Tags. */
+export async function getTag(deps: TagDeps, _call: Call, request: GetTagRequest): Promise<GetTagResponse> {
+  const [tag] = tagMessages([request.id], await deps.tags.tree());
+  if (!tag) throw notFound('Tag');
+  return { $typeName: 'ticketing.tickets.v1.GetTagResponse', tag };
 }

@@ -1,13 +1,64 @@
+import { firstInOutbox, type OutboxFields, outboxIndex, outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Decide } from '@ticketing/store/change-log/change-decisions.ts';
 import type { LogDocument } from '@ticketing/store/change-log/change-reader.ts';
 import { openChangeLog } from '@ticketing/store/change-log/change-writer.ts';
-import { duplicatesIn, storeCall } from '@ticketing/store/store-error.ts';
-import type { Connection, mongo } from 'mongoose';
-import { tagsOf, tagWrite } from './document.ts';
-import { applyTagChange, type DeletedTag, type TagChange } from './rules/change.ts';
-import { type TagState, type TagTree, tagTree } from './rules/tree.ts';
-import { type TagDocument, tagModel } from './schema.ts';
+import { duplicatesIn, storeCall } from '@ticketing/store/document/store-error.ts';
+import { type Connection, type Model, type mongo, Schema } from 'mongoose';
+import { applyTagChange, type DeletedTag, type TagChange, type TagEvent } from './rules/tag.ts';
+import { type TagState, tagTree, type TagTree } from './rules/tree.ts';
+
+/** The name of the collection of tags. */
+export const tagCollection = 'tags';
+
+/** The document of a tag. The end of its cleanup removes `cleanUpUntil` and the profile that deleted the tag. */
+type TagDocument = (
+  | Stored<TagState>
+  | (Pick<Stored<DeletedTag>, '_id' | 'version' | 'deleted'> & Partial<DeletedTag>)
+) &
+  OutboxFields<TagEvent>;
+
+type Stored<Tag extends { id: number }> = Omit<Tag, 'id'> & { _id: number };
+
+/** The types of the fields that a deletion erases. */
+const erasable = {
+  name: String,
+  parent: Number,
+  reference: Number,
+  type: Number,
+  visibility: Number,
+  color: String,
+  routingRelevant: Boolean,
+  sla: Number,
+  firstResponseSla: Number,
+  priority: Number,
+  keywords: [String],
+  modifiedAt: Number,
+} satisfies Record<keyof Omit<TagState, 'id' | 'version'>, unknown>;
+
+/** The names of the fields that a deletion erases. */
+const erasableFields = Object.keys(erasable);
+
+/** The model of the tags on a connection. */
+export function tagModel(connection: Connection): Model<TagDocument> {
+  const schema = new Schema(
+    {
+      _id: Number,
+      version: Number,
+      ...erasable,
+      deleted: Boolean,
+      cleanUpUntil: Number,
+      deletedBy: Schema.Types.Mixed,
+      outbox: [Schema.Types.Mixed],
+      outboxSince: Date,
+      unsent: Schema.Types.Mixed,
+    },
+    { versionKey: false, strict: 'throw', minimize: false, collection: tagCollection },
+  );
+  schema.index({ cleanUpUntil: 1 }, { partialFilterExpression: { cleanUpUntil: { $exists: true } } });
+  schema.index(outboxIndex.index, outboxIndex.options);
+  return connection.model<TagDocument>('Tag', schema as unknown as Schema<TagDocument>);
+}
 
 /** The tags of this service. Each change stores its event too. Errors of every operation: store_unavailable. */
 export interface TagStore {
@@ -54,7 +105,7 @@ export function tagStore(connection: Connection, onEvent: () => void, { random }
     logs: connection.collection('tagLog') as unknown as mongo.Collection<LogDocument<TagChange>>,
     idOf: ({ tag }) => tag.id,
     applyTo: applyTagChange,
-    readItems: async () => tagsOf(await tags.find({}, { outbox: 0, outboxSince: 0, unsent: 0 }).lean<TagDocument[]>()),
+    readItems: async () => toTags(await tags.find({}, { outbox: 0, outboxSince: 0, unsent: 0 }).lean<TagDocument[]>()),
     makeTree: (all, revision) => tagTree([...all.values()], revision),
     apply,
     tooOften: 'The tags are being changed too often.',
@@ -83,4 +134,24 @@ export function tagStore(connection: Connection, onEvent: () => void, { random }
       await storeCall(() => tags.updateOne({ _id: id }, { $unset: { cleanUpUntil: 1, deletedBy: 1 } }));
     },
   };
+}
+
+/** The write that applies a change to the document of its tag. Applying it a second time has no effect. */
+function tagWrite({ tag, event }: TagChange) {
+  const { id, ...fields } = tag;
+  if (tag.version === 1) return { insertOne: { document: { _id: id, ...fields, ...firstInOutbox(event) } } };
+  const erased = Object.fromEntries(erasableFields.map((name) => [name, 1]));
+  return {
+    updateOne: {
+      filter: { _id: id, version: tag.version - 1 },
+      update: { $set: fields, ...outboxPush(event), ...('deleted' in tag ? { $unset: erased } : {}) },
+    },
+  };
+}
+
+/** The tags of documents, without the deleted ones, by id. */
+function toTags(documents: readonly TagDocument[]): Map<number, TagState> {
+  const tags = new Map<number, TagState>();
+  for (const { _id, outbox: _, ...tag } of documents) if (!('deleted' in tag)) tags.set(_id, { id: _id, ...tag });
+  return tags;
 }

@@ -1,5 +1,10 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_changed_pb.ts';
 import type { Tag } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
+import { eventMessage } from '@ticketing/events/bus/envelope.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import type { TagEvent } from './rules/tag.ts';
 import type { TagState, TagTree } from './rules/tree.ts';
 
 function tagMessage(tag: TagState, tree: TagTree): Tag {
@@ -51,4 +56,19 @@ export function tagSize(tag: Tag): number {
   const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), otherBytes);
   sizes.set(tag, size);
   return size;
+}
+
+/** The message for the event that a tag has changed. Source: docs/reference/api.md, Events. */
+export function tagChangedMessage(tagId: number, event: TagEvent): OutgoingMessage {
+  const { eventId, version, occurredAt, deleted, traceparent } = event;
+  const value = create(TagChangedSchema, { eventId, tagId, version, occurredAt: timestampOf(occurredAt), deleted });
+  const envelope = {
+    id: eventId,
+    type: 'tag.changed',
+    source: 'ticketing/tickets',
+    subject: String(tagId),
+    time: occurredAt,
+    traceparent,
+  };
+  return eventMessage(String(tagId), envelope, toBinary(TagChangedSchema, value));
 }

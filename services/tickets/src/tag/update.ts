@@ -1,10 +1,10 @@
 import type { UpdateTagRequest, UpdateTagResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
-import { tagChangedEvent } from './rules/event.ts';
-import { changeTag, requireValidNameAndParent, type TagInput } from './rules/tag.ts';
+import type { TagDeps } from './open.ts';
+import { changeTag, requireValidNameAndParent, tagChangedEvent, type TagInput } from './rules/tag.ts';
 import { tagMessages } from './to-proto.ts';
 
 /**
@@ -13,14 +13,14 @@ import { tagMessages } from './to-proto.ts';
  * Errors: tag_not_found, duplicate_tag, unknown_tag, tag_cycle, tag_too_deep.
  * Source: docs/reference/api.md, Tags; docs/reference/api.md, Presence and null.
  */
-export async function updateTag(context: Context, call: Call, request: UpdateTagRequest): Promise<UpdateTagResponse> {
-  const input = inputOf(request);
-  const tree = await context.tags.change((current) => {
+export async function updateTag(deps: TagDeps, call: Call, request: UpdateTagRequest): Promise<UpdateTagResponse> {
+  const input = readInput(request);
+  const tree = await deps.tags.change((current) => {
     const before = current.get(request.id);
     if (!before) throw notFound('Tag');
-    const after = changeTag(before, input, context.now());
+    const after = changeTag(before, input, secondsNow(deps.runtime));
     requireValidNameAndParent(current, after);
-    return after === before ? undefined : { tag: after, event: tagChangedEvent(after, eventHeaderOf(context, call)) };
+    return after === before ? undefined : { tag: after, event: tagChangedEvent(after, eventHeaderOf(deps, call)) };
   });
   const [tag] = tagMessages([request.id], tree);
   if (!tag) throw new Error('the changed tag is not in the tree');
@@ -30,7 +30,7 @@ export async function updateTag(context: Context, call: Call, request: UpdateTag
 type Values = { [Name in keyof TagInput]: TagInput[Name] | undefined };
 
 /** The fields that the mask names. The rules of the contract have checked that those without a value may be cleared. */
-function inputOf(request: UpdateTagRequest): TagInput {
+function readInput(request: UpdateTagRequest): TagInput {
   const values: Record<string, Values> = {
     name: { name: request.name?.trim() },
     parent: { parent: request.parent ?? null },
@@ -44,6 +44,6 @@ function inputOf(request: UpdateTagRequest): TagInput {
     priority: { priority: request.priority ?? null },
     detection: { keywords: request.detection?.keywords },
   };
-  const given = (request.updateMask?.paths ?? []).map((path) => values[path]);
-  return Object.assign({}, ...given);
+  const inputs = (request.updateMask?.paths ?? []).map((path) => values[path]);
+  return Object.assign({}, ...inputs);
 }

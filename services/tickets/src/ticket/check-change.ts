@@ -2,7 +2,7 @@ import type {
   CheckTicketChangeRequest,
   CheckTicketChangeResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 import { findChangeViolations } from './find-change-violations.ts';
 import { readBulkElement } from './read-patch.ts';

@@ -7,7 +7,7 @@ import type { TicketIntent, TicketIntentSummary } from '@ticketing/contracts/tic
 import type { Agent } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { attachmentMessages } from '@ticketing/files/attachment-message.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
-import type { Profile } from '@ticketing/store/profile-store.ts';
+import type { Profile } from '@ticketing/store/cache/profile-store.ts';
 import { legitimationMessage } from '../customer/rules/legitimation.ts';
 import type { TagTree } from '../tag/rules/tree.ts';
 import { tagMessages } from '../tag/to-proto.ts';

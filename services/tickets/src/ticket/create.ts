@@ -9,7 +9,7 @@ import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts'
 import { attachFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { type Context, ticketSubject } from '../context.ts';
 import { unknownTags } from '../tag/rules/tag.ts';
 import type { TagTree } from '../tag/rules/tree.ts';

@@ -3,8 +3,8 @@ import type {
   DeleteTicketResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { versionPrecondition } from '@ticketing/service-kit/server/if-match.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { versionPrecondition } from '@ticketing/service-kit/call/if-match.ts';
 import type { Context } from '../context.ts';
 import { eraseTicket } from '../erasure/erase.ts';
 import { eventHeaderOf } from './event-header.ts';

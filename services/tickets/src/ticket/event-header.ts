@@ -1,16 +1,23 @@
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import type { Context } from '../context.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { EventActor, EventHeader } from './rules/event.ts';
 
-type NewIds = Pick<Context, 'newEventId'>;
+interface WithRuntime {
+  runtime: Runtime;
+}
 
 /** Makes the header of a new event. */
-export function eventHeader(context: NewIds, { profileId, kind }: EventActor, traceparent?: string): EventHeader {
-  return { eventId: context.newEventId(), actor: { profileId, kind }, traceparent };
+export function eventHeader(
+  { runtime }: WithRuntime,
+  { profileId, kind }: EventActor,
+  traceparent?: string,
+): EventHeader {
+  return { eventId: timeOrderedId('evt', runtime), actor: { profileId, kind }, traceparent };
 }
 
 /** Makes the header of a new event that a call causes. */
-export function eventHeaderOf(context: NewIds, { caller, trace }: Pick<Call, 'caller' | 'trace'>): EventHeader {
-  return eventHeader(context, caller, traceparentOf(trace));
+export function eventHeaderOf(deps: WithRuntime, { caller, trace }: Pick<Call, 'caller' | 'trace'>): EventHeader {
+  return eventHeader(deps, caller, traceparentOf(trace));
 }

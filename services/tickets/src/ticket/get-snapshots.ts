@@ -4,8 +4,8 @@ import type {
   TicketSnapshot,
 } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import { tagMessages } from '../tag/to-proto.ts';
 import { countsAsSpam } from './rules/spam.ts';

@@ -5,8 +5,8 @@ import {
   type GetTicketResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { firstAnalysis } from '../analysis/request-store.ts';
 import type { Context } from '../context.ts';
 import { refreshCustomer } from '../customer/refresh.ts';

@@ -1,7 +1,7 @@
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { claimFiles } from '@ticketing/files/attach-files.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import type { Context } from '../context.ts';
 import { firstMessageOf, identify } from '../customer/identify.ts';
 import { storeOpeningMail } from '../message/opening-mail.ts';

@@ -2,7 +2,7 @@ import type {
   ListTicketVersionsRequest,
   ListTicketVersionsResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
 
 const defaultLimit = 1000;

@@ -12,7 +12,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
-import { maxPageBytes } from '@ticketing/store/page-budget.ts';
+import { maxPageBytes } from '@ticketing/store/paging/page-budget.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

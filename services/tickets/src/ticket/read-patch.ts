@@ -8,7 +8,7 @@ import {
   type UpdateTicketRequest,
   UpdateTicketRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
+import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 import { ticketInputReader } from './read-input.ts';
 import type { TicketPatch } from './rules/patch.ts';
 

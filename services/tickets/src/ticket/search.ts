@@ -4,13 +4,13 @@ import type {
   SearchTicketsResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { readFilters } from '@ticketing/rest/filter.ts';
-import { markAsLarge } from '@ticketing/rest/large-response.ts';
-import { readOrder } from '@ticketing/rest/read-order.ts';
+import { readFilters } from '@ticketing/rest/codec/filter.ts';
+import { readOrder } from '@ticketing/rest/codec/read-order.ts';
+import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { allOf } from '@ticketing/store/field-query.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/page-budget.ts';
+import { allOf } from '@ticketing/store/document/field-query.ts';
+import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { Context } from '../context.ts';
 import type { TagTree } from '../tag/rules/tree.ts';
 import { tagMessages, tagSize } from '../tag/to-proto.ts';

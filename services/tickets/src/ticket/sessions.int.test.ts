@@ -1,6 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { SessionService } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import { type StubServer, startStubServer } from '@ticketing/testkit/stub-server.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';

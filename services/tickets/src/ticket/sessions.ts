@@ -1,8 +1,8 @@
 import type { Client } from '@connectrpc/connect';
 import type { SessionService } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
 import type { AssistantSessions } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 
 /** The assistant sessions, which the intents service keeps. */
 export interface Sessions {

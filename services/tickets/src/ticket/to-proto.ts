@@ -10,7 +10,7 @@ import {
   TicketSummarySchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
-import { compileObject, type Source } from '@ticketing/store/compile-object.ts';
+import { compileObject, type Source } from '@ticketing/store/document/compile-object.ts';
 import type { Context } from '../context.ts';
 import type { ErpResponse } from '../customer/directory.ts';
 import { type Customer, customerCopyOf } from '../customer/rules/customer.ts';

@@ -4,7 +4,7 @@ import {
   CreateTicketRequestSchema,
   SearchTicketsRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';

@@ -4,8 +4,8 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
-import { versionPrecondition } from '@ticketing/service-kit/server/if-match.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { versionPrecondition } from '@ticketing/service-kit/call/if-match.ts';
 import { type Context, ticketSubject } from '../context.ts';
 import { applyPatch } from './apply-patch.ts';
 import { findSubchannelViolations } from './find-subchannel-violations.ts';

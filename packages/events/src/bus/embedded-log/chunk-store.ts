@@ -1,5 +1,5 @@
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
-import { isDuplicateKey } from '@ticketing/store/store-error.ts';
+import { isDuplicateKey } from '@ticketing/store/document/store-error.ts';
 import { type Connection, mongo } from 'mongoose';
 import { batchesOf } from '../batches.ts';
 import type { IncomingMessage, OutgoingMessage } from '../bus.ts';

@@ -1,5 +1,5 @@
 import { type AiExecutor, AiExecutorType } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
-import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
+import type { SecretBox } from '@ticketing/text/sealed-text.ts';
 import {
   type Decided,
   decideHttpExecutor,

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { AiExecutor } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
-import { escapePointer } from '@ticketing/rest/scan-json.ts';
-import type { SealedText, SecretBox } from '@ticketing/secrets/sealed-text.ts';
+import { escapePointer } from '@ticketing/rest/codec/scan-json.ts';
+import type { SealedText, SecretBox } from '@ticketing/text/sealed-text.ts';
 
 /** Calls a backend system. */
 export interface HttpExecutorState {

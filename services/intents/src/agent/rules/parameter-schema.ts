@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
-import { escapePointer } from '@ticketing/rest/scan-json.ts';
+import { escapePointer } from '@ticketing/rest/codec/scan-json.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
 /** The deepest nesting of schemas, including the outermost one. */

@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { type TicketChange, TicketChangeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
-import { compileMessageDecoder, Problems } from '@ticketing/rest/decode.ts';
-import { messageValidator } from '@ticketing/rest/rules.ts';
+import { compileMessageDecoder, Problems } from '@ticketing/rest/codec/decode.ts';
+import { messageValidator } from '@ticketing/rest/codec/rules.ts';
 
 /** The fields of a ticket that an execution sets, as in `PATCH /ticket`. */
 export type TicketFieldsState = JsonObject;

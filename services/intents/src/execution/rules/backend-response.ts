@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
-import { hasHarmlessNames, isPortableJson } from '@ticketing/rest/open-json.ts';
+import { hasHarmlessNames, isPortableJson } from '@ticketing/rest/codec/open-json.ts';
 import { countValues } from '../../intent/rules/data.ts';
 
 /** The result of an attempt: the action was done, was not done, or neither is known. */

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { type IntentOutcome, IntentOutcomeSchema } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { ExecutionState } from '../../intent/rules/execution.ts';
 import type { ActionResult } from './backend-response.ts';
 

@@ -1,4 +1,4 @@
-import { maxWordsTextLength, wordsOf } from '@ticketing/words/words.ts';
+import { maxWordsTextLength, wordsOf } from '@ticketing/text/words.ts';
 
 /** How many different words of a text are found. */
 export const maxTextWords = 10_000;

@@ -1,8 +1,8 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf';
 import { ReportingTicketRowSchema } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
-import { enumKey, rankKey } from '@ticketing/rest/enum-key.ts';
-import type { FilterKey } from '@ticketing/rest/filter.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
+import { enumKey, rankKey } from '@ticketing/rest/codec/enum-key.ts';
+import type { FilterKey } from '@ticketing/rest/codec/filter.ts';
+import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 
 /** A column of the rows, with its name and type from the contract. */
 export interface RowColumn {

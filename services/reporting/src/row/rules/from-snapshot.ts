@@ -9,8 +9,8 @@ import {
 import type { TicketSnapshot } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { type Tag, TagType } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import { type Ticket, TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
-import { messageEncoder } from '@ticketing/rest/encode.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
+import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
+import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 
 /** The row of a ticket. Units: times in Unix seconds. */
 export interface Row {

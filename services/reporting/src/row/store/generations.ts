@@ -1,4 +1,4 @@
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import { buildRowIndexes, type RowDocument, rowCollection } from './schema.ts';
 

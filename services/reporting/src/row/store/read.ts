@@ -1,6 +1,6 @@
-import type { Query } from '@ticketing/store/field-query.ts';
-import { type Order, rangesAfter, segmentsOfField } from '@ticketing/store/ordered-ranges.ts';
-import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
+import { type Order, rangesAfter, segmentsOfField } from '@ticketing/store/document/ordered-ranges.ts';
+import { storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import type { mongo } from 'mongoose';
 import { computedColumn, rowColumns } from '../rules/columns.ts';
 import type { RowDocument } from './schema.ts';

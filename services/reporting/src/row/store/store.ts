@@ -1,10 +1,10 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection } from 'mongoose';
 import type { Row } from '../rules/from-snapshot.ts';
 import { type GenerationStore, openRowGenerations } from './generations.ts';
-import { type AdmitPage, countRows, type RowFilter, type RowRequest, readPages } from './read.ts';
-import { type RowDocument, rowCollection } from './schema.ts';
+import { type AdmitPage, countRows, readPages, type RowFilter, type RowRequest } from './read.ts';
+import { rowCollection, type RowDocument } from './schema.ts';
 import { eraseRow, putRows } from './write.ts';
 
 /**
@@ -46,7 +46,7 @@ export interface RowVersion {
 }
 
 /** Opens the rows on a connection. */
-export function rowStore(connection: Connection, { now }: Pick<Runtime, 'now'>): RowStore {
+export function rowStore(connection: Connection, runtime: Pick<Runtime, 'now' | 'random'>): RowStore {
   const generations = openRowGenerations(connection);
   return {
     ...generations.store,
@@ -60,8 +60,10 @@ export function rowStore(connection: Connection, { now }: Pick<Runtime, 'now'>):
       }),
     erase: (id, version) =>
       storeCall(async () => {
-        const erased = { id, version, erasedAt: new Date(now()) };
-        for (const collection of await generations.writeCollections()) await eraseRow(collection, erased);
+        const erased = { id, version, erasedAt: new Date(runtime.now()) };
+        for (const collection of await generations.writeCollections()) {
+          await eraseRow(collection, erased, runtime);
+        }
       }),
     remove: (id, version) =>
       storeCall(async () => {

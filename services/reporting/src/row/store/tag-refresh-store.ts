@@ -1,5 +1,5 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 
 /** A tag whose new name or new parent does not show in all rows yet. */

@@ -1,4 +1,6 @@
-import { duplicatesIn, isDuplicateKey } from '@ticketing/store/store-error.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { duplicatesIn, isDuplicateKey } from '@ticketing/store/document/store-error.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/retry-on-conflict.ts';
 import type { mongo } from 'mongoose';
 import type { Row } from '../rules/from-snapshot.ts';
 import { documentOf, type RowDocument } from './schema.ts';
@@ -59,22 +61,26 @@ async function idsToReadAgain(
     .map(({ _id }) => _id);
 }
 
+const tooOften = 'The row is being written too often.';
+
 /** Replaces a row by the mark of an erased one, or inserts the mark if there is no row. A newer version stays. */
 export async function eraseRow(
   collection: mongo.Collection<RowDocument>,
   { id, version, erasedAt }: { id: number; version: number; erasedAt: Date },
+  runtime: Pick<Runtime, 'random'>,
 ): Promise<void> {
   const replacement = { version, tagRevision: 0, erasedAt };
   const filter = { _id: id, version: { $lte: version }, erasedAt: null };
-  for (;;) {
+  await retryOnConflict(runtime, tooOften, async () => {
     try {
       await collection.replaceOne(filter as never, replacement as never, { upsert: true });
-      return;
+      return undefined;
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
     const stored = await collection.findOne({ _id: id }, { projection: { version: 1, erasedAt: 1 } });
-    // Otherwise another process wrote the row between the lookup and the insert of the upsert: try again.
-    if (stored?.erasedAt !== undefined || (stored?.version ?? 0) > version) return;
-  }
+    const isDone = stored?.erasedAt !== undefined || (stored?.version ?? 0) > version;
+    // Otherwise another process wrote the row between the lookup and the insert of the upsert.
+    return isDone ? undefined : conflict;
+  });
 }

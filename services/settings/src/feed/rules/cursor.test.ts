@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { eventCursor, positionOf } from './cursor.ts';
+import { eventCursor, parseCursor } from './cursor.ts';
 
 const maxPosition = 2 ** 48 - 1;
 
 test('a cursor contains its position', () => {
   for (const position of [0, 1, 2 ** 32, maxPosition])
-    expect(positionOf(eventCursor(position), '#/after')).toBe(position);
+    expect(parseCursor(eventCursor(position), '#/after')).toBe(position);
   fc.assert(
-    fc.property(fc.nat({ max: maxPosition }), (position) => positionOf(eventCursor(position), '#/after') === position),
+    fc.property(fc.nat({ max: maxPosition }), (position) => parseCursor(eventCursor(position), '#/after') === position),
   );
 });
 
@@ -23,7 +23,7 @@ test.each([
   ['with white space', ` ${eventCursor(1)}`],
   ['a number', '1'],
 ])('a text that is no cursor is refused: %s', (_, cursor) => {
-  expect(() => positionOf(cursor, '#/after')).toThrow(
+  expect(() => parseCursor(cursor, '#/after')).toThrow(
     expect.objectContaining({
       reason: 'invalid_cursor',
       violations: [expect.objectContaining({ pointer: '#/after' })],
@@ -34,7 +34,7 @@ test.each([
 test('any other text is refused', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      expect(() => positionOf(text, '#/after')).toThrow(expect.objectContaining({ reason: 'invalid_cursor' }));
+      expect(() => parseCursor(text, '#/after')).toThrow(expect.objectContaining({ reason: 'invalid_cursor' }));
     }),
   );
 });

@@ -11,7 +11,7 @@ export function eventCursor(position: number): string {
 }
 
 /** The position in a cursor. `pointer` is where the request has it. Errors: invalid_cursor. */
-export function positionOf(cursor: string, pointer: string): number {
+export function parseCursor(cursor: string, pointer: string): number {
   const bytes = Buffer.from(cursor, 'base64url');
   const position = bytes.length === 1 + positionBytes ? bytes.readUIntBE(1, positionBytes) : 0;
   // Several texts of base64 decode to the same bytes; only the one that was given out is accepted.

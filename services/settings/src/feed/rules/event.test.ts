@@ -1,7 +1,7 @@
 import { create, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import { FieldChangeSchema, TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import { messageEncoder } from '@ticketing/rest/encode.ts';
+import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
 import { expect, test } from 'vitest';
 import { parseEvent, toErasedBytes, toErasedEvent } from './event.ts';
 

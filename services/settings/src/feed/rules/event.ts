@@ -2,7 +2,10 @@ import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { Value } from '@bufbuild/protobuf/wkt';
 import { lastingFields, timeFields } from '@ticketing/contracts/lasting-fields.ts';
 import { type TicketChanged, TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import { formatRfc3339, parseDateTime } from '@ticketing/rest/date-time.ts';
+import { formatRfc3339, parseDateTime } from '@ticketing/rest/codec/date-time.ts';
+
+/** How long the feed and the log of deliveries go back. */
+export const retentionMs = 30 * 24 * 60 * 60 * 1000;
 
 /** Reads an event. Times that an older version has spelt as `YYYY-MM-DD HH:MM:SS` become RFC 3339. */
 export function parseEvent(bytes: Uint8Array): TicketChanged {

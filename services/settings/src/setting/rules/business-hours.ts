@@ -1,5 +1,5 @@
 import type { JsonValue } from '@bufbuild/protobuf';
-import { escapePointer } from '@ticketing/rest/scan-json.ts';
+import { escapePointer } from '@ticketing/rest/codec/scan-json.ts';
 
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const maxIntervals = 10;

@@ -1,5 +1,5 @@
 import { type DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
-import type { ConfigurationChange, ConfigurationState } from './configuration.ts';
+import type { SettingsChange, SettingsState } from './settings.ts';
 
 /** The setting that names an e-mail template. */
 export const templateSetting = 'genericTemplateId';
@@ -18,7 +18,7 @@ export function unknownTemplate(pointer: string): DomainError {
  * Errors: unknown_template.
  */
 export function requireNotDeleted(
-  { deletedTemplateIds }: Pick<ConfigurationState, 'deletedTemplateIds'>,
+  { deletedTemplateIds }: Pick<SettingsState, 'deletedTemplateIds'>,
   id: number,
   pointer: string,
 ): void {
@@ -26,7 +26,7 @@ export function requireNotDeleted(
 }
 
 /** Removes a deleted e-mail template from the subchannels and the setting that name it; undefined if it was removed. */
-export function dropEmailTemplate(state: ConfigurationState, id: number): ConfigurationChange | undefined {
+export function dropEmailTemplate(state: SettingsState, id: number): SettingsChange | undefined {
   if (state.deletedTemplateIds.includes(id)) return undefined;
   const { [templateSetting]: generic, ...others } = state.values;
   const isGeneric = generic === id;

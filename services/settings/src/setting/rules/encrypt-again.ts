@@ -1,15 +1,15 @@
-import type { SealedText, SecretBox } from '@ticketing/secrets/sealed-text.ts';
-import {
-  type ConfigurationChange,
-  type ConfigurationState,
-  settingBinding,
-  subchannelBinding,
-} from './configuration.ts';
+import type { SealedText, SecretBox } from '@ticketing/text/sealed-text.ts';
+import { settingBinding, type SettingsChange, type SettingsState, subchannelBinding } from './settings.ts';
+
+/** Whether a secret is encrypted with an older key than the current one. */
+export function hasOldSecrets({ secrets, subchannels }: SettingsState, secretBox: SecretBox): boolean {
+  const all = [secrets, ...subchannels.map((one) => one.secrets)].flatMap(Object.values<SealedText>);
+  return all.some(secretBox.isOld);
+}
 
 /** Encrypts all secrets with the current key; undefined if they are already. */
-export function encryptAgain(state: ConfigurationState, secretBox: SecretBox): ConfigurationChange | undefined {
-  const all = [state.secrets, ...state.subchannels.map(({ secrets }) => secrets)].flatMap(Object.values<SealedText>);
-  if (!all.some(secretBox.isOld)) return undefined;
+export function encryptAgain(state: SettingsState, secretBox: SecretBox): SettingsChange | undefined {
+  if (!hasOldSecrets(state, secretBox)) return undefined;
   const renew = (secrets: Readonly<Record<string, SealedText>>, bindingOf: (name: string) => string) =>
     Object.fromEntries(
       Object.entries(secrets).map(([name, sealed]) => {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@bufbuild/protobuf';
-import { escapePointer } from '@ticketing/rest/scan-json.ts';
+import { escapePointer } from '@ticketing/rest/codec/scan-json.ts';
 import { isObject, type ValueProblem } from './business-hours.ts';
 
 const maxHeaders = 50;

@@ -5,15 +5,15 @@ import { signatureHeaders } from '@ticketing/outbound/signature-headers.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace, type Trace, traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
-import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
+import type { SecretBox } from '@ticketing/text/sealed-text.ts';
 import { parseEvent } from '../../feed/rules/event.ts';
-import { eventBody, testBody } from '../rules/body.ts';
-import type { Attempt, PendingDelivery } from '../rules/delivery.ts';
+import { eventBody, testBody } from '../delivery/rules/body.ts';
+import type { Attempt, PendingDelivery } from '../delivery/rules/delivery.ts';
 import { liveSecrets, type WebhookState } from '../rules/endpoint.ts';
 import { webhookBinding } from '../rules/secret.ts';
 
-/** The parts that an attempt uses. */
-export interface AttemptContext {
+/** The dependencies of an attempt. */
+export interface SendingParts {
   outbound: Pick<OutboundGuard, 'request'>;
   secretBox: Pick<SecretBox, 'open'>;
   runtime: Runtime;
@@ -40,15 +40,15 @@ const keptBytes = 4 * 1024;
  * Source: docs/reference/api.md, Delivery.
  */
 export async function attemptDelivery(
-  context: AttemptContext,
+  parts: SendingParts,
   webhook: WebhookState,
   delivery: PendingDelivery,
   signal: AbortSignal,
 ): Promise<AttemptOutcome | undefined> {
-  const { tracer } = context;
-  if (!tracer || delivery.traceparent === undefined) return sendDelivery(context, webhook, delivery, signal);
+  const { tracer } = parts;
+  if (!tracer || delivery.traceparent === undefined) return sendDelivery(parts, webhook, delivery, signal);
   const trace = continueTrace(delivery.traceparent);
-  const outcome = await sendDelivery(context, webhook, delivery, signal, { traceparent: traceparentOf(trace, tracer) });
+  const outcome = await sendDelivery(parts, webhook, delivery, signal, { traceparent: traceparentOf(trace, tracer) });
   if (outcome) recordAttempt(tracer, trace, delivery, outcome);
   return outcome;
 }
@@ -72,7 +72,7 @@ function recordAttempt(tracer: Tracer, trace: Trace, delivery: PendingDelivery, 
 }
 
 async function sendDelivery(
-  { outbound, secretBox, runtime }: AttemptContext,
+  { outbound, secretBox, runtime }: SendingParts,
   webhook: WebhookState,
   delivery: PendingDelivery,
   signal: AbortSignal,
@@ -82,7 +82,7 @@ async function sendDelivery(
   const secrets = liveSecrets(webhook.secrets, at).map(({ sealed }) =>
     secretBox.open(sealed, webhookBinding(webhook.id)),
   );
-  const body = bodyOf(delivery);
+  const body = renderBody(delivery);
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'ticketing-webhooks',
@@ -103,7 +103,7 @@ async function sendDelivery(
     });
     const { status, durationMs, address = null } = response;
     return {
-      attempt: { at, durationMs, status, errorKind: null, ...startOf(response.body), address },
+      attempt: { at, durationMs, status, errorKind: null, ...readStart(response.body), address },
       isDelivered: status >= 200 && status < 300,
       retryAfter: parseRetryAfter(response.headers['retry-after'], runtime.now()),
     };
@@ -116,19 +116,19 @@ async function sendDelivery(
   }
 }
 
-function bodyOf({ event, webhookId, createdAt }: PendingDelivery): string {
+function renderBody({ event, webhookId, createdAt }: PendingDelivery): string {
   if (!event) return testBody(webhookId, Math.floor(createdAt / 1000));
   return eventBody(parseEvent(event));
 }
 
 /** The start of a response as text of at most 4 KiB. A character that the limit has cut in two is left out. */
-function startOf(body: Buffer): Pick<Attempt, 'responseStart' | 'responseJsonBytes'> {
-  const text = startOfText(body);
+function readStart(body: Buffer): Pick<Attempt, 'responseStart' | 'responseJsonBytes'> {
+  const text = decodeStart(body);
   // Bytes that are not UTF-8 become characters of three bytes.
-  const responseStart = Buffer.byteLength(text) > keptBytes ? startOfText(Buffer.from(text)) : text;
+  const responseStart = Buffer.byteLength(text) > keptBytes ? decodeStart(Buffer.from(text)) : text;
   return { responseStart, responseJsonBytes: Buffer.byteLength(JSON.stringify(responseStart)) };
 }
 
-function startOfText(utf8: Buffer): string {
+function decodeStart(utf8: Buffer): string {
   return new TextDecoder().decode(utf8.subarray(0, keptBytes), { stream: true });
 }

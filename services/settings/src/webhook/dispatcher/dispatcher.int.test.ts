@@ -6,22 +6,22 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
-import { secretBox } from '@ticketing/secrets/sealed-text.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
+import { secretBox } from '@ticketing/text/sealed-text.ts';
 import fc from 'fast-check';
 import type { Connection } from 'mongoose';
 import { beforeAll, expect, it } from 'vitest';
-import { buildDeliveryIndexes } from '../delivery-schema.ts';
-import { deliveryStore } from '../delivery-store.ts';
-import { deliveryFixture } from '../rules/delivery-fixture.ts';
+import { deliveryFixture } from '../delivery/rules/delivery-fixture.ts';
+import { buildDeliveryIndexes } from '../delivery/schema.ts';
+import { deliveryStore } from '../delivery/store.ts';
 import { healthy } from '../rules/health.ts';
 import { newWebhookSecret, webhookBinding } from '../rules/secret.ts';
 import { buildWebhookIndexes, webhookStore } from '../store.ts';
+import { attemptDelivery } from './attempt-delivery.ts';
 import { endpointCache } from './endpoint-cache.ts';
-import type { WorkerContext } from './endpoint-worker.ts';
 import { deliveryQueue } from './queue-store.ts';
-import { startDispatcher } from './start.ts';
+import { type DispatcherParts, startDispatcher } from './start.ts';
 
 const log = createLogger('test', 'silent');
 const box = secretBox([systemRuntime.randomBytes(32)], systemRuntime);
@@ -72,7 +72,7 @@ async function setUpEndpoints(
   respond: Respond = () => 204,
 ) {
   const webhooks = webhookStore(store, systemRuntime);
-  const deliveries = deliveryStore(store);
+  const deliveries = deliveryStore(store, systemRuntime);
   const queue = deliveryQueue(store);
   await store.collection('webhookDeliveries').deleteMany({});
   await store.collection('webhooks').deleteMany({});
@@ -108,21 +108,18 @@ async function setUpEndpoints(
   };
   /** Starts a dispatcher whose every call of the store and of a receiver is made by `around`. */
   const start = (connection: Connection, around: Around) => {
-    const context: Omit<WorkerContext, 'recorder' | 'wakeAt'> = {
+    const sending = { outbound: allAround(outbound, around), secretBox: box, runtime: fast };
+    const parts: DispatcherParts = {
+      database: { connection, opened: Promise.resolve() },
       endpoints: endpointCache(allAround(webhooks, around)),
       queue: allAround(queue, around),
       webhooks: allAround(webhooks, around),
-      outbound: allAround(outbound, around),
-      secretBox: box,
       runtime: fast,
       log,
+      send: (...attempt) => attemptDelivery(sending, ...attempt),
       count: () => undefined,
     };
-    const dispatcher = startDispatcher({
-      database: { connection, opened: Promise.resolve() },
-      context,
-      leaseTimes: { durationMs: 3_000, renewMs: 500, waitMs: 20 },
-    });
+    const dispatcher = startDispatcher(parts, { durationMs: 3_000, renewMs: 500, waitMs: 20 });
     // Timers do not follow the fast clock.
     const waking = setInterval(dispatcher.wake, 20);
     return {

@@ -1,16 +1,37 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { isTransient } from '@ticketing/store/transient-error.ts';
-import type { PendingDelivery } from '../rules/delivery.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { isTransient } from '@ticketing/store/document/transient-error.ts';
+import type { PendingDelivery } from '../delivery/rules/delivery.ts';
 import type { WebhookState } from '../rules/endpoint.ts';
-import { pendingQueue } from '../rules/pending-queue.ts';
-import { type AttemptContext, attemptDelivery } from './attempt-delivery.ts';
-import { endpointHealth } from './endpoint-health.ts';
-import { type SettlingContext, settleAttempt } from './settle-attempt.ts';
+import type { AttemptOutcome } from './attempt-delivery.ts';
+import type { EndpointCache } from './endpoint-cache.ts';
+import { endpointHealth, type EndpointHealth } from './endpoint-health.ts';
+import type { DeliveryQueue } from './queue-store.ts';
+import { pendingQueue } from './rules/pending-queue.ts';
+import type { SettledAttempt } from './settle-attempt.ts';
 
-/** The parts that the workers of a process share. */
-export interface WorkerContext extends AttemptContext, SettlingContext {}
+/** Makes an attempt. Returns undefined if the signal has ended it. */
+export type SendDelivery = (
+  webhook: WebhookState,
+  delivery: PendingDelivery,
+  signal: AbortSignal,
+) => Promise<AttemptOutcome | undefined>;
+
+/** The dependencies that the workers of a process share. */
+export interface WorkerParts {
+  endpoints: EndpointCache;
+  queue: Pick<DeliveryQueue, 'due'>;
+  runtime: Pick<Runtime, 'now'>;
+  log: Logger;
+  send: SendDelivery;
+  /** Records an attempt. Returns whether the later deliveries of the ticket have to wait. */
+  settle(health: EndpointHealth, attempt: SettledAttempt): Promise<boolean>;
+  /** Runs the dispatcher at a time in Unix ms, or soon afterwards. */
+  wakeAt(time: number): void;
+}
 
 /** Makes the deliveries to one endpoint. */
 export interface EndpointWorker {
@@ -31,8 +52,8 @@ const windowSize = 100;
 const lowMark = 50;
 
 /** Starts a worker, which waits until it is woken. */
-export function startEndpointWorker(context: WorkerContext, webhookId: number): EndpointWorker {
-  const { endpoints, runtime, log } = context;
+export function startEndpointWorker(parts: WorkerParts, webhookId: number): EndpointWorker {
+  const { endpoints, queue, runtime, log } = parts;
   const health = endpointHealth();
   const pending = pendingQueue();
   const changes = new EventEmitter();
@@ -60,9 +81,9 @@ export function startEndpointWorker(context: WorkerContext, webhookId: number): 
   async function load(): Promise<void> {
     // Before the read, because a wake during the read must cause another one.
     mayHaveMore = false;
-    const found = await context.queue.due(webhookId, runtime.now(), pending.tickets(), windowSize);
-    const hasTakenAll = pending.add(found.deliveries);
-    if (found.mayHaveMore || !hasTakenAll) mayHaveMore = true;
+    const due = await queue.due(webhookId, runtime.now(), pending.tickets(), windowSize);
+    const hasTakenAll = pending.add(due.deliveries);
+    if (due.mayHaveMore || !hasTakenAll) mayHaveMore = true;
   }
 
   function startAttempts(webhook: WebhookState, allowed: number): void {
@@ -84,8 +105,8 @@ export function startEndpointWorker(context: WorkerContext, webhookId: number): 
   async function attemptAndRecord(webhook: WebhookState, delivery: PendingDelivery): Promise<void> {
     let isBlocked = true;
     try {
-      const outcome = await attemptDelivery(context, webhook, delivery, ending.signal);
-      if (outcome) isBlocked = await settleAttempt(context, health, { webhook, delivery, outcome });
+      const outcome = await parts.send(webhook, delivery, ending.signal);
+      if (outcome) isBlocked = await parts.settle(health, { webhook, delivery, outcome });
     } finally {
       pending.done(delivery, isBlocked);
     }
@@ -95,7 +116,7 @@ export function startEndpointWorker(context: WorkerContext, webhookId: number): 
     log.error({ err: error, webhookId }, 'an attempt of a webhook could not be made');
     const pauseMs = isTransient(error) ? 1_000 : 30_000;
     health.pauseFor(pauseMs);
-    context.wakeAt(runtime.now() + pauseMs);
+    parts.wakeAt(runtime.now() + pauseMs);
   }
 
   async function nextChange(): Promise<void> {

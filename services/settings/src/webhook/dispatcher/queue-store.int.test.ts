@@ -1,15 +1,16 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { expect, it } from 'vitest';
-import { buildDeliveryIndexes } from '../delivery-schema.ts';
-import { deliveryStore } from '../delivery-store.ts';
-import { deliveryFixture } from '../rules/delivery-fixture.ts';
+import { deliveryFixture } from '../delivery/rules/delivery-fixture.ts';
+import { buildDeliveryIndexes } from '../delivery/schema.ts';
+import { deliveryStore } from '../delivery/store.ts';
 import { type AttemptResult, deliveryQueue } from './queue-store.ts';
 
 it('an attempt is in the log once, also if its batch is recorded again', async () => {
   const connection = await testDatabase();
   await buildDeliveryIndexes(connection);
-  const deliveries = deliveryStore(connection);
+  const deliveries = deliveryStore(connection, systemRuntime);
   const queue = deliveryQueue(connection);
   const ids = ['dlv_1', 'dlv_2', 'dlv_3', 'dlv_4'];
   await deliveries.add(ids.map((id, index) => deliveryFixture({ id, position: index + 1, ticketId: index + 1 })));

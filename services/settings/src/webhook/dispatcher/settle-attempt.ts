@@ -1,27 +1,23 @@
-import {
-  WebhookDeliveryStatus,
-  WebhookDisabledReason,
-  WebhookDisabledReasonSchema,
-} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
+import { WebhookDeliveryStatus, WebhookDisabledReason, WebhookDisabledReasonSchema } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import type { PendingDelivery } from '../rules/delivery.ts';
+import type { PendingDelivery } from '../delivery/rules/delivery.ts';
 import type { WebhookState } from '../rules/endpoint.ts';
 import { hasFailedForDays, type WebhookHealth } from '../rules/health.ts';
-import { nextAttemptAt } from '../rules/retry-schedule.ts';
 import type { WebhookStore } from '../store.ts';
 import type { AttemptOutcome } from './attempt-delivery.ts';
 import type { EndpointCache } from './endpoint-cache.ts';
 import type { EndpointHealth, ObservedHealth } from './endpoint-health.ts';
 import type { DeliveryQueue } from './queue-store.ts';
 import type { ResultRecorder } from './result-recorder.ts';
+import { nextAttemptAt } from './rules/retry-schedule.ts';
 
-/** The parts that record an attempt and its consequences. */
-export interface SettlingContext {
+/** The dependencies that record an attempt and its consequences. */
+export interface SettlingParts {
   endpoints: EndpointCache;
-  queue: DeliveryQueue;
-  webhooks: WebhookStore;
+  queue: Pick<DeliveryQueue, 'release' | 'exhaust'>;
+  webhooks: Pick<WebhookStore, 'disable'>;
   recorder: ResultRecorder;
   runtime: Runtime;
   log: Logger;
@@ -31,9 +27,9 @@ export interface SettlingContext {
   wakeAt(time: number): void;
 }
 
-/** An attempt that was made. */
-export interface MadeAttempt {
-  /** As it was when the attempt began. */
+/** An attempt with its outcome. */
+export interface SettledAttempt {
+  /** The endpoint when the attempt began. */
   webhook: WebhookState;
   delivery: PendingDelivery;
   outcome: AttemptOutcome;
@@ -44,14 +40,14 @@ const { DELIVERED, RETRYING, EXHAUSTED } = WebhookDeliveryStatus;
 
 /** Records an attempt and what follows from it. Returns whether the later deliveries of the ticket have to wait. */
 export async function settleAttempt(
-  context: SettlingContext,
+  parts: SettlingParts,
   endpointHealth: EndpointHealth,
-  made: MadeAttempt,
+  settled: SettledAttempt,
 ): Promise<boolean> {
-  const { runtime, queue } = context;
-  const { webhook, delivery, outcome } = made;
+  const { runtime, queue } = parts;
+  const { webhook, delivery, outcome } = settled;
   const { attempt, isDelivered, retryAfter } = outcome;
-  context.count(isDelivered ? 'delivered' : (attempt.errorKind ?? 'refused'));
+  parts.count(isDelivered ? 'delivered' : (attempt.errorKind ?? 'refused'));
   const now = runtime.now();
   const observed = endpointHealth.afterAttempt(webhook, isDelivered, now);
   const { pausedUntil } = observed.health;
@@ -59,24 +55,24 @@ export async function settleAttempt(
   if (reason !== undefined) {
     await endpointHealth.whileDisabling(webhook, async () => {
       // First, so that a process that dies in between leaves a delivery whose next attempt has the same result.
-      const isDisabled = await context.webhooks.disable(webhook.id, webhook.epoch, reason);
-      await record(context, made, observed, undefined);
-      if (isDisabled) await endAll(context, webhook.id, reason);
+      const isDisabled = await parts.webhooks.disable(webhook.id, webhook.epoch, reason);
+      await record(parts, settled, observed, undefined);
+      if (isDisabled) await endAll(parts, webhook.id, reason);
     });
     return false;
   }
   const attemptsMade = delivery.attemptsMade + 1;
   const dueAt = isDelivered ? undefined : nextAttemptAt({ attemptsMade, now, random: runtime.random(), retryAfter });
-  await record(context, made, observed, dueAt);
-  if (dueAt !== undefined) context.wakeAt(dueAt);
+  await record(parts, settled, observed, dueAt);
+  if (dueAt !== undefined) parts.wakeAt(dueAt);
   else if (delivery.attemptsMade > 0 && delivery.ticketId !== null) await queue.release(webhook.id, delivery.ticketId);
-  if (pausedUntil !== null) context.wakeAt(pausedUntil);
+  if (pausedUntil !== null) parts.wakeAt(pausedUntil);
   return dueAt !== undefined;
 }
 
 async function record(
-  { recorder }: SettlingContext,
-  { webhook, delivery, outcome: { attempt, isDelivered } }: MadeAttempt,
+  { recorder }: SettlingParts,
+  { webhook, delivery, outcome: { attempt, isDelivered } }: SettledAttempt,
   { epoch, health, hasChanged }: ObservedHealth,
   dueAt: number | undefined,
 ): Promise<void> {
@@ -89,7 +85,7 @@ async function record(
 
 /** Ends the deliveries to an endpoint that was disabled. */
 async function endAll(
-  { endpoints, queue, runtime, log }: SettlingContext,
+  { endpoints, queue, runtime, log }: SettlingParts,
   webhookId: number,
   reason: WebhookDisabledReason,
 ): Promise<void> {

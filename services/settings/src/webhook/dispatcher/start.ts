@@ -1,27 +1,39 @@
 import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
-import type { Database } from '@ticketing/store/database.ts';
-import type { Leased } from '@ticketing/store/lease.ts';
-import { joinLeaseGroup, type LeaseGroupTimes } from '@ticketing/store/lease-group.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
+import { joinLeaseGroup, type LeaseGroupTimes } from '@ticketing/store/leases/lease-group.ts';
+import type { Leased } from '@ticketing/store/leases/lease.ts';
 import type { WebhookState } from '../rules/endpoint.ts';
-import { type EndpointWorker, startEndpointWorker, type WorkerContext } from './endpoint-worker.ts';
+import type { WebhookStore } from '../store.ts';
+import type { EndpointCache } from './endpoint-cache.ts';
+import { type EndpointWorker, type SendDelivery, startEndpointWorker, type WorkerParts } from './endpoint-worker.ts';
+import type { DeliveryQueue } from './queue-store.ts';
 import { resultRecorder } from './result-recorder.ts';
+import { settleAttempt, type SettlingParts } from './settle-attempt.ts';
 import { wakeTimer } from './wake-timer.ts';
 
-/** Options of `startDispatcher`. */
-export interface DispatcherOptions {
+/** The dependencies of a dispatcher. */
+export interface DispatcherParts {
   database: Pick<Database, 'connection' | 'opened'>;
-  context: Omit<WorkerContext, 'recorder' | 'wakeAt'>;
-  leaseTimes?: LeaseGroupTimes;
+  endpoints: EndpointCache;
+  queue: DeliveryQueue;
+  webhooks: WebhookStore;
+  runtime: Runtime;
+  log: Logger;
+  send: SendDelivery;
+  /** Counts an attempt, by its outcome. */
+  count(outcome: string): void;
 }
 
 /** A running dispatcher. */
-export interface Dispatcher extends WakefulLoop {
+export interface RunningDispatcher extends WakefulLoop {
   /** Wakes it after a change of endpoints. */
   wakeForEndpoints(): void;
 }
 
-const parts = 16;
+const leaseCount = 16;
 /** Changes by another process take effect in less than a second: these times plus the age of the cached endpoints. */
 const pollMs = { busy: 250, idle: 500 };
 const graceMs = 3_000;
@@ -34,27 +46,30 @@ const maxRetryMs = 2_000;
  *
  * Source: docs/reference/api.md, Delivery; docs/reference/guarantees.md, Webhooks.
  */
-export function startDispatcher({ database, context, leaseTimes }: DispatcherOptions): Dispatcher {
-  const { endpoints, queue, webhooks, log, runtime } = context;
+export function startDispatcher(parts: DispatcherParts, leaseTimes?: LeaseGroupTimes): RunningDispatcher {
+  const { database, endpoints, queue, webhooks, runtime, log, send, count } = parts;
   const owned = new Set<number>();
   const workers = new Map<number, EndpointWorker>();
   const stopping = new AbortController();
   const recorder = resultRecorder({ queue, webhooks, log, signal: stopping.signal });
   const timer = wakeTimer(runtime.now, () => loop.wake());
-  const shared: WorkerContext = { ...context, recorder, wakeAt: timer.wakeAt };
-  const isOwned = (id: number) => owned.has(id % parts);
+  const { wakeAt } = timer;
+  const settling: SettlingParts = { endpoints, queue, webhooks, recorder, runtime, log, count, wakeAt };
+  const settle: WorkerParts['settle'] = (health, attempt) => settleAttempt(settling, health, attempt);
+  const shared: WorkerParts = { endpoints, queue, runtime, log, send, settle, wakeAt };
+  const isOwned = (id: number) => owned.has(id % leaseCount);
 
   const member = joinLeaseGroup<Leased>(database, {
     collection: 'dispatcherLeases',
     group: 'dispatcher',
-    parts: Array.from({ length: parts }, (_, part) => String(part)),
+    parts: Array.from({ length: leaseCount }, (_, part) => String(part)),
     initial: {},
     async work(part, _document, signal) {
       owned.add(Number(part));
       loop.wake();
       await aborted(signal);
       owned.delete(Number(part));
-      const ids = [...workers.keys()].filter((id) => id % parts === Number(part));
+      const ids = [...workers.keys()].filter((id) => id % leaseCount === Number(part));
       await Promise.all(ids.map((id) => stopWorker(id, graceMs)));
     },
     onError: (error) => log.warn({ err: error }, 'the leases of the dispatcher cannot be renewed'),
@@ -67,7 +82,7 @@ export function startDispatcher({ database, context, leaseTimes }: DispatcherOpt
     await worker?.stop(waitMs);
   }
 
-  function workerOf(id: number): EndpointWorker {
+  function openWorker(id: number): EndpointWorker {
     const worker = workers.get(id) ?? startEndpointWorker(shared, id);
     workers.set(id, worker);
     return worker;
@@ -77,7 +92,7 @@ export function startDispatcher({ database, context, leaseTimes }: DispatcherOpt
   function needsWork(webhook: WebhookState): boolean {
     if (!isOwned(webhook.id) || webhook.status === WebhookStatus.PAUSED) return false;
     if (webhook.status === WebhookStatus.DISABLED) return true;
-    const worker = workerOf(webhook.id);
+    const worker = openWorker(webhook.id);
     return worker.attemptsAtOnce(webhook) > 0 && worker.wantsMore();
   }
 
@@ -96,7 +111,7 @@ export function startDispatcher({ database, context, leaseTimes }: DispatcherOpt
       if (!withDue.has(id) || !isOwned(id)) continue;
       // Ends deliveries that were added while the endpoint was being disabled.
       if (status === WebhookStatus.DISABLED) await queue.exhaust(id, runtime.now());
-      else workerOf(id).wake();
+      else openWorker(id).wake();
     }
     return withDue.size > 0 ? 'done' : 'nothing';
   }

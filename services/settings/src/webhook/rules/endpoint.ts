@@ -7,7 +7,7 @@ import type {
   WebhookDisabledReason,
   WebhookStatus,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import type { SealedText } from '@ticketing/secrets/sealed-text.ts';
+import type { SealedText } from '@ticketing/text/sealed-text.ts';
 import type { WebhookHealth } from './health.ts';
 
 /** A stored webhook endpoint. */

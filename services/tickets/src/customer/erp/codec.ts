@@ -7,9 +7,9 @@ import {
   CustomerSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { timestampOf } from '@ticketing/rest/date-time.ts';
-import { compileMessageDecoder, Problems } from '@ticketing/rest/decode.ts';
-import { messageValidator } from '@ticketing/rest/rules.ts';
+import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { compileMessageDecoder, Problems } from '@ticketing/rest/codec/decode.ts';
+import { messageValidator } from '@ticketing/rest/codec/rules.ts';
 import { addToCustomer, type Contract, type Customer, type GivenCustomer } from '../rules/customer.ts';
 
 const decodeCustomer = jsonDecoder(CustomerSchema);

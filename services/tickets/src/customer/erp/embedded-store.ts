@@ -1,4 +1,4 @@
-import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
+import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 
 /** A customer of the embedded ERP system. */

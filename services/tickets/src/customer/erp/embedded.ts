@@ -1,5 +1,5 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { wordSequence, wordsOf } from '@ticketing/words/words.ts';
+import { wordSequence, wordsOf } from '@ticketing/text/words.ts';
 import { addToCustomer, type Customer, foldEmail, type GivenCustomer } from '../rules/customer.ts';
 import { idKey } from '../rules/mentions.ts';
 import type { CustomerConditions, CustomerDocument, CustomerStore, WrittenCustomers } from './embedded-store.ts';

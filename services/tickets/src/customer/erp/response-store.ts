@@ -1,5 +1,5 @@
 import { maxClockSkewMs } from '@ticketing/runtime/runtime.ts';
-import { retryUpsert, storeCall } from '@ticketing/store/store-error.ts';
+import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 
 /** A response of the ERP system that is kept for a time. */

@@ -1,4 +1,4 @@
-import { fold, wordSequence } from '@ticketing/words/words.ts';
+import { fold, wordSequence } from '@ticketing/text/words.ts';
 
 /** The ids and sequences of words in texts. */
 export interface Mentions {

@@ -7,7 +7,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
-import type { Database } from '@ticketing/store/database.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

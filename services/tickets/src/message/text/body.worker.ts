@@ -1,5 +1,5 @@
 import { serveFunctions } from '@ticketing/sandbox/serve-functions.ts';
-import { wordsOf } from '@ticketing/words/words.ts';
+import { wordsOf } from '@ticketing/text/words.ts';
 import { bodyTexts } from './rules/body-texts.ts';
 
 const functions = { bodyTexts, wordsOf };

@@ -2,7 +2,7 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import type { Sandbox } from '@ticketing/sandbox/sandbox.ts';
 import { SandboxError, type SandboxReason } from '@ticketing/sandbox/sandbox-error.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
-import { maxWordsTextLength, wordsOf } from '@ticketing/words/words.ts';
+import { maxWordsTextLength, wordsOf } from '@ticketing/text/words.ts';
 import { describe, expect, test } from 'vitest';
 import type { BodyFunctions } from './body.worker.ts';
 import { bodyRules, bodyTexts, unconvertedTexts } from './rules/body-texts.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
-import { maxWordsTextLength, wordsOf } from '@ticketing/words/words.ts';
+import { maxWordsTextLength, wordsOf } from '@ticketing/text/words.ts';
 import { actorKey, type EventActor } from '../../ticket/rules/event.ts';
 import type { TicketInput } from '../../ticket/rules/fields.ts';
 import type { BodyFunctions } from './body.worker.ts';

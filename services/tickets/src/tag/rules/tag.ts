@@ -1,5 +1,6 @@
 import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import { maxLevels, parentProblem } from '@ticketing/runtime/parent-tree.ts';
+import type { EventActor, EventHeader } from '../../ticket/rules/event.ts';
 import type { TagState, TagTree } from './tree.ts';
 
 /** The fields of a tag that a request sets. Fields that it does not mention are missing. */
@@ -70,4 +71,55 @@ function isSameName(left: string, right: string): boolean {
 
 function nameKey(name: string): string {
   return name.normalize('NFC').toLowerCase();
+}
+
+/** The stored fields of a deleted tag. Units: `cleanUpUntil` in Unix seconds. */
+export interface DeletedTag {
+  id: number;
+  version: number;
+  deleted: true;
+  /**
+   * The time until which the cleanup looks for tickets with the tag: a request that began before its deletion may still
+   * write one.
+   */
+  cleanUpUntil: number;
+  /** The actor that deleted it. The cleanup changes tickets in the name of this actor. */
+  deletedBy: EventActor;
+}
+
+/** A change of one tag: its state afterwards, and the event. */
+export interface TagChange {
+  tag: TagState | DeletedTag;
+  event: TagEvent;
+}
+
+/** Applies a change to the tags by id. */
+export function applyTagChange(tags: Map<number, TagState>, { tag }: Pick<TagChange, 'tag'>): void {
+  if ('deleted' in tag) tags.delete(tag.id);
+  else tags.set(tag.id, tag);
+}
+
+/** An event of a tag. The outbox holds it until the relay sends it. Units: `occurredAt` in Unix seconds. */
+export interface TagEvent {
+  eventId: string;
+  /** The version of the tag after it. */
+  version: number;
+  occurredAt: number;
+  deleted: boolean;
+  /** The trace of the request that caused it. */
+  traceparent?: string;
+}
+
+/** Makes the event of a new or changed tag. */
+export function tagChangedEvent({ version, modifiedAt }: TagState, header: EventHeader): TagEvent {
+  return event(version, modifiedAt, false, header);
+}
+
+/** Makes the event of a deletion. Units: `now` in Unix seconds. */
+export function tagDeletedEvent(version: number, now: number, header: EventHeader): TagEvent {
+  return event(version, now, true, header);
+}
+
+function event(version: number, occurredAt: number, deleted: boolean, { eventId, traceparent }: EventHeader): TagEvent {
+  return { eventId, version, occurredAt, deleted, ...(traceparent === undefined ? {} : { traceparent }) };
 }

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { GenEnum } from '@bufbuild/protobuf/codegenv2';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { formatRfc3339, timestampOf } from '@ticketing/rest/date-time.ts';
-import { spellingsOf } from '@ticketing/rest/options.ts';
+import { formatRfc3339, timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 
 /**
  * One field of a ticket: its value in memory is a `Value`, and it has other forms in the document, message and event.

@@ -2,7 +2,7 @@ import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import { FilterSchema } from '@ticketing/contracts/ticketing/api/v1/filter_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { type Condition, readFilters } from '@ticketing/rest/filter.ts';
+import { type Condition, readFilters } from '@ticketing/rest/codec/filter.ts';
 import { describe, expect, test } from 'vitest';
 import { filterKeys, orderKeys } from './keys.ts';
 

@@ -6,8 +6,8 @@ import {
   SpamStatusSchema,
   TicketStatusSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { enumKey, rankKey } from '@ticketing/rest/enum-key.ts';
-import type { Condition, FilterKey } from '@ticketing/rest/filter.ts';
+import { enumKey, rankKey } from '@ticketing/rest/codec/enum-key.ts';
+import type { Condition, FilterKey } from '@ticketing/rest/codec/filter.ts';
 
 const integer: FilterKey = { kind: 'integer' };
 const text: FilterKey = { kind: 'text' };

@@ -1,4 +1,4 @@
-import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/store-error.ts';
+import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { TicketCollection, TicketDocument } from './schema.ts';
 

@@ -1,6 +1,6 @@
-import { type Condition, matchesValue } from '@ticketing/rest/filter.ts';
-import type { Query } from '@ticketing/store/field-query.ts';
-import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
+import { type Condition, matchesValue } from '@ticketing/rest/codec/filter.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
+import { storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import { filterKeys, requiresValue } from '../rules/keys.ts';
 import type { ClosedIdStore } from './closed-id-store.ts';
 import { documentField } from './filter-query.ts';

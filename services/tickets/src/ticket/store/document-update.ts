@@ -1,5 +1,5 @@
 import { outboxPush } from '@ticketing/events/outbox/outbox.ts';
-import type { Query } from '@ticketing/store/field-query.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
 import type { ConversationStep, RecordedChange } from '../rules/decision.ts';
 import type { WorkedOnChange } from '../rules/worked-on.ts';
 import { changedDocument } from './document.ts';

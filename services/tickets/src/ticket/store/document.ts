@@ -1,5 +1,5 @@
 import { firstInOutbox } from '@ticketing/events/outbox/outbox.ts';
-import { compileObject, type Source } from '@ticketing/store/compile-object.ts';
+import { compileObject, type Source } from '@ticketing/store/document/compile-object.ts';
 import { queueGroupOf, queueKeys } from '../../queue/rules.ts';
 import type { TicketEvent } from '../rules/event.ts';
 import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from '../rules/fields.ts';

@@ -1,5 +1,5 @@
-import { batchedInsert } from '@ticketing/store/batched-insert.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { batchedInsert } from '@ticketing/store/document/batched-insert.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
 /**

@@ -1,4 +1,4 @@
-import { likePattern } from '@ticketing/store/field-query.ts';
+import { likePattern } from '@ticketing/store/document/field-query.ts';
 import { expect, test } from 'vitest';
 import { filterKeys } from '../rules/keys.ts';
 import { compileConditions, documentField } from './filter-query.ts';

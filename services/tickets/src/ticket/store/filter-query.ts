@@ -1,6 +1,6 @@
-import type { Condition } from '@ticketing/rest/filter.ts';
-import { fieldQuery, matchNothing, type Query } from '@ticketing/store/field-query.ts';
-import { wordsOf } from '@ticketing/words/words.ts';
+import type { Condition } from '@ticketing/rest/codec/filter.ts';
+import { fieldQuery, matchNothing, type Query } from '@ticketing/store/document/field-query.ts';
+import { wordsOf } from '@ticketing/text/words.ts';
 import { activeWithinSeconds } from '../rules/active-customer.ts';
 import { filterKeys } from '../rules/keys.ts';
 

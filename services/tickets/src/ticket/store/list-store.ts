@@ -1,8 +1,8 @@
-import { documentReader } from '@ticketing/store/document-reader.ts';
-import type { Query } from '@ticketing/store/field-query.ts';
-import { type Order, type Position, type Range, rangesAfter } from '@ticketing/store/ordered-ranges.ts';
-import { isLargePage, maxPageBytes, requirePageSize, smallPageBytes } from '@ticketing/store/page-budget.ts';
-import { storeCall, translateTimeLimit } from '@ticketing/store/store-error.ts';
+import { documentReader } from '@ticketing/store/document/document-reader.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
+import { type Order, type Position, type Range, rangesAfter } from '@ticketing/store/document/ordered-ranges.ts';
+import { storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
+import { isLargePage, maxPageBytes, requirePageSize, smallPageBytes } from '@ticketing/store/paging/page-budget.ts';
 import { segmentsOf } from './order.ts';
 import { isNotDeleted, type TicketCollection, type TicketDocument } from './schema.ts';
 import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';

@@ -1,4 +1,4 @@
-import { type Order, type Segment, segmentsOfField } from '@ticketing/store/ordered-ranges.ts';
+import { type Order, type Segment, segmentsOfField } from '@ticketing/store/document/ordered-ranges.ts';
 import { customerActive, documentField } from './filter-query.ts';
 
 /** The field of the document that orders a list by a key. For a list of ids, it has the smallest id. */

@@ -1,4 +1,4 @@
-import type { Query } from '@ticketing/store/field-query.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
 import type { TagTree } from '../../tag/rules/tree.ts';
 import { ticketFields } from '../rules/fields.ts';
 import type { SkilledCaller } from '../rules/skills.ts';

@@ -1,9 +1,9 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
-import { batchedInsert } from '@ticketing/store/batched-insert.ts';
-import type { Query } from '@ticketing/store/field-query.ts';
-import { storeCall } from '@ticketing/store/store-error.ts';
+import { batchedInsert } from '@ticketing/store/document/batched-insert.ts';
+import type { Query } from '@ticketing/store/document/field-query.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import type { Model } from 'mongoose';
 import { maxDrafts } from '../../message/rules/fields.ts';

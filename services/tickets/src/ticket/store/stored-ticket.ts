@@ -1,4 +1,4 @@
-import { documentReader } from '@ticketing/store/document-reader.ts';
+import { documentReader } from '@ticketing/store/document/document-reader.ts';
 import { type TicketState, ticketFieldNames } from '../rules/fields.ts';
 import type { WorkedOn } from '../rules/worked-on.ts';
 import { stateOf } from './document.ts';

@@ -6,8 +6,8 @@ import type {
 } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
 import type { MessageContent } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
 import { LRUCache } from 'lru-cache';
 
 /** The templates service, as this service uses it. */

@@ -3,7 +3,7 @@ import type { Attachment } from '@ticketing/contracts/ticketing/tickets/v1/conve
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { copyFiles } from '@ticketing/files/copy-files.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../../context.ts';
 
 /**

@@ -3,7 +3,7 @@ import type {
   GetTicketVariablesResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../../context.ts';
 import { templateVariables } from './variables.ts';
 

@@ -4,7 +4,7 @@ import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/en
 import { beforeChange, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../../context.ts';
 import { settingsKnowing } from '../../settings-knowing.ts';
 import type { TagTree } from '../../tag/rules/tree.ts';

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { ContractSchema } from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
 import { TicketIntentSchema } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { type Ticket, TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
-import { messageEncoder } from '@ticketing/rest/encode.ts';
+import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
 import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { Context } from '../../context.ts';
 import type { ErpReadOptions } from '../../customer/directory.ts';

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file ticketing/api/v1/options.proto.
  */
 export const file_ticketing_api_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("Ch50aWNrZXRpbmcvYXBpL3YxL29wdGlvbnMucHJvdG8SEHRpY2tldGluZy5hcGkudjEiyAIKCFJlc3RSdWxlEg4KBm1ldGhvZBgBIAEoCRIMCgRwYXRoGAIgASgJEgwKBGJvZHkYAyABKAkSDQoFcXVlcnkYBCADKAkSFQoNcmVzcG9uc2VfYm9keRgFIAEoCRIOCgZzdGF0dXMYBiABKAUSFgoObWF4X2JvZHlfYnl0ZXMYByABKAUSDAoEZXRhZxgIIAEoCRIYChBzYW1lX29yaWdpbl9vbmx5GAkgASgIEhAKCHByb2R1Y2VzGAogAygJEg0KBWxpc3RzGAsgASgJEhYKDmFzeW5jX3Jlc3BvbnNlGAwgASgJEhgKEHByb2JsZW1fc3RhdHVzZXMYDSADKAUSMwoMZXZlbnRfc3RyZWFtGA4gASgLMh0udGlja2V0aW5nLmFwaS52MS5FdmVudFN0cmVhbRISCgpoYXNfcmFuZ2VzGA8gASgIIjUKC0V2ZW50U3RyZWFtEgoKAmlkGAEgASgJEgwKBGRhdGEYAiABKAkSDAoEdHlwZRgDIAEoCSJiCgpBY2Nlc3NSdWxlEg8KBXJpZ2h0GAEgASgJSAASFwoNYXV0aGVudGljYXRlZBgCIAEoCEgAEhEKB3NlcnZpY2UYAyABKAhIABIPCgdjYWxsZXJzGAQgAygJQgYKBGtpbmQiUQoJQXVkaXRSdWxlEg8KB3N1YmplY3QYASABKAkSCwoDaWRzGAIgAygJEhIKCmNyZWF0ZWRfaWQYAyABKAkSEgoKZGVsZXRlc19ieRgEIAEoCSLLAwoKRmllbGRSdWxlcxIQCghyZXF1aXJlZBgBIAEoCBIUCgdtaW5pbXVtGAIgASgDSACIAQESFAoHbWF4aW11bRgDIAEoA0gBiAEBEhcKCm1pbl9sZW5ndGgYBCABKAVIAogBARIXCgptYXhfbGVuZ3RoGAUgASgFSAOIAQESFgoJbWF4X2J5dGVzGAYgASgFSASIAQESFgoJbWF4X2RlcHRoGAcgASgFSAWIAQESFgoJbWF4X2l0ZW1zGAggASgFSAaIAQESFgoJbWluX2l0ZW1zGAkgASgFSAeIAQESFAoMdW5pcXVlX2l0ZW1zGAogASgIEg4KBmZvcm1hdBgLIAEoCRIPCgdwYXR0ZXJuGAwgASgJEgoKAmluGA0gAygJEhAKCG51bGxhYmxlGA4gASgIEg8KB2RlZmF1bHQYECABKAkSEwoLaGVhZGVyX3RleHQYESABKAhCCgoIX21pbmltdW1CCgoIX21heGltdW1CDQoLX21pbl9sZW5ndGhCDQoLX21heF9sZW5ndGhCDAoKX21heF9ieXRlc0IMCgpfbWF4X2RlcHRoQgwKCl9tYXhfaXRlbXNCDAoKX21pbl9pdGVtc0oECA8QECKSAQoISnNvbkZvcm0SFwoPb21pdF93aGVuX3Vuc2V0GAEgASgIEg8KB3JmYzMzMzkYAiABKAgSDgoGaW5saW5lGAMgASgIEg4KBnVud3JhcBgEIAEoCBIQCghzaG93bl9ieRgFIAEoCRIWCg5tYXlfYmVfb21pdHRlZBgGIAEoCBISCgpzaG93bl9vbmNlGAcgASgIOlAKBHJlc3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgASgLMhoudGlja2V0aW5nLmFwaS52MS5SZXN0UnVsZVIEcmVzdDpWCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjShgMgASgLMhwudGlja2V0aW5nLmFwaS52MS5BY2Nlc3NSdWxlUgZhY2Nlc3M6UwoFYXVkaXQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjThgMgASgLMhsudGlja2V0aW5nLmFwaS52MS5BdWRpdFJ1bGVSBWF1ZGl0Oj0KCHJlc291cmNlEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGNGGAyABKAlSCHJlc291cmNlOlMKBXJ1bGVzEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjRhgMgASgLMhwudGlja2V0aW5nLmFwaS52MS5GaWVsZFJ1bGVzUgVydWxlczpPCgRqc29uEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjShgMgASgLMhoudGlja2V0aW5nLmFwaS52MS5Kc29uRm9ybVIEanNvbjo/CghzcGVsbGluZxIhLmdvb2dsZS5wcm90b2J1Zi5FbnVtVmFsdWVPcHRpb25zGNGGAyABKAlSCHNwZWxsaW5nYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("Ch50aWNrZXRpbmcvYXBpL3YxL29wdGlvbnMucHJvdG8SEHRpY2tldGluZy5hcGkudjEiyAIKCFJlc3RSdWxlEg4KBm1ldGhvZBgBIAEoCRIMCgRwYXRoGAIgASgJEgwKBGJvZHkYAyABKAkSDQoFcXVlcnkYBCADKAkSFQoNcmVzcG9uc2VfYm9keRgFIAEoCRIOCgZzdGF0dXMYBiABKAUSFgoObWF4X2JvZHlfYnl0ZXMYByABKAUSDAoEZXRhZxgIIAEoCRIYChBzYW1lX29yaWdpbl9vbmx5GAkgASgIEhAKCHByb2R1Y2VzGAogAygJEg0KBWxpc3RzGAsgASgJEhYKDmFzeW5jX3Jlc3BvbnNlGAwgASgJEhgKEHByb2JsZW1fc3RhdHVzZXMYDSADKAUSMwoMZXZlbnRfc3RyZWFtGA4gASgLMh0udGlja2V0aW5nLmFwaS52MS5FdmVudFN0cmVhbRISCgpoYXNfcmFuZ2VzGA8gASgIIjUKC0V2ZW50U3RyZWFtEgoKAmlkGAEgASgJEgwKBGRhdGEYAiABKAkSDAoEdHlwZRgDIAEoCSJiCgpBY2Nlc3NSdWxlEg8KBXJpZ2h0GAEgASgJSAASFwoNYXV0aGVudGljYXRlZBgCIAEoCEgAEhEKB3NlcnZpY2UYAyABKAhIABIPCgdjYWxsZXJzGAQgAygJQgYKBGtpbmQiUQoJQXVkaXRSdWxlEg8KB3N1YmplY3QYASABKAkSCwoDaWRzGAIgAygJEhIKCmNyZWF0ZWRfaWQYAyABKAkSEgoKZGVsZXRlc19ieRgEIAEoCSLLAwoKRmllbGRSdWxlcxIQCghyZXF1aXJlZBgBIAEoCBIUCgdtaW5pbXVtGAIgASgDSACIAQESFAoHbWF4aW11bRgDIAEoA0gBiAEBEhcKCm1pbl9sZW5ndGgYBCABKAVIAogBARIXCgptYXhfbGVuZ3RoGAUgASgFSAOIAQESFgoJbWF4X2J5dGVzGAYgASgFSASIAQESFgoJbWF4X2RlcHRoGAcgASgFSAWIAQESFgoJbWF4X2l0ZW1zGAggASgFSAaIAQESFgoJbWluX2l0ZW1zGAkgASgFSAeIAQESFAoMdW5pcXVlX2l0ZW1zGAogASgIEg4KBmZvcm1hdBgLIAEoCRIPCgdwYXR0ZXJuGAwgASgJEgoKAmluGA0gAygJEhAKCG51bGxhYmxlGA4gASgIEg8KB2RlZmF1bHQYECABKAkSEwoLaGVhZGVyX3RleHQYESABKAhCCgoIX21pbmltdW1CCgoIX21heGltdW1CDQoLX21pbl9sZW5ndGhCDQoLX21heF9sZW5ndGhCDAoKX21heF9ieXRlc0IMCgpfbWF4X2RlcHRoQgwKCl9tYXhfaXRlbXNCDAoKX21pbl9pdGVtc0oECA8QECKSAQoISnNvbkZvcm0SFwoPb21pdF93aGVuX3Vuc2V0GAEgASgIEg8KB3JmYzMzMzkYAiABKAgSDgoGaW5saW5lGAMgASgIEg4KBnVud3JhcBgEIAEoCBIQCghzaG93bl9ieRgFIAEoCRIWCg5tYXlfYmVfb21pdHRlZBgGIAEoCBISCgpzaG93bl9vbmNlGAcgASgIOlAKBHJlc3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgASgLMhoudGlja2V0aW5nLmFwaS52MS5SZXN0UnVsZVIEcmVzdDpWCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjShgMgASgLMhwudGlja2V0aW5nLmFwaS52MS5BY2Nlc3NSdWxlUgZhY2Nlc3M6UwoFYXVkaXQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjThgMgASgLMhsudGlja2V0aW5nLmFwaS52MS5BdWRpdFJ1bGVSBWF1ZGl0Oj0KCHJlc291cmNlEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGNGGAyABKAlSCHJlc291cmNlOjUKBGxpa2USHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY0oYDIAEoCVIEbGlrZTpTCgVydWxlcxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY0YYDIAEoCzIcLnRpY2tldGluZy5hcGkudjEuRmllbGRSdWxlc1IFcnVsZXM6TwoEanNvbhIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY0oYDIAEoCzIaLnRpY2tldGluZy5hcGkudjEuSnNvbkZvcm1SBGpzb246PwoIc3BlbGxpbmcSIS5nb29nbGUucHJvdG9idWYuRW51bVZhbHVlT3B0aW9ucxjRhgMgASgJUghzcGVsbGluZ2IGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * The REST route of a method. Without a path the method is served by RPC only.
@@ -38,7 +38,7 @@ export type RestRule = Message<"ticketing.api.v1.RestRule"> & {
   path: string;
 
   /**
-   * What the JSON body contains: "*" for the whole request, otherwise the name of
+   * The part of the request that is the JSON body: "*" for the whole request, otherwise the name of
    * the field that it contains. Empty if there is no body. Fields in neither path nor body are read from
    * the query string.
    *
@@ -185,13 +185,13 @@ export const EventStreamSchema: GenMessage<EventStream> = /*@__PURE__*/
   messageDesc(file_ticketing_api_v1_options, 1);
 
 /**
- * Who may call a method. Exactly one kind is set.
+ * The callers that may call a method. Exactly one kind is set.
  *
  * @generated from message ticketing.api.v1.AccessRule
  */
 export type AccessRule = Message<"ticketing.api.v1.AccessRule"> & {
   /**
-   * Who may call.
+   * The kind of caller.
    *
    * @generated from oneof ticketing.api.v1.AccessRule.kind
    */
@@ -239,7 +239,7 @@ export const AccessRuleSchema: GenMessage<AccessRule> = /*@__PURE__*/
   messageDesc(file_ticketing_api_v1_options, 2);
 
 /**
- * What an entry of the audit log says about a change, beside who made it, when,
+ * The content of an entry of the audit log, beside who made the change, when,
  * and by which method. An entry has ids only, never contents or names of people.
  *
  * @generated from message ticketing.api.v1.AuditRule
@@ -286,7 +286,7 @@ export const AuditRuleSchema: GenMessage<AuditRule> = /*@__PURE__*/
   messageDesc(file_ticketing_api_v1_options, 3);
 
 /**
- * What is valid for a field. For a repeated field all rules but the item counts
+ * The valid values of a field. For a repeated field all rules but the item counts
  * apply to each item.
  *
  * @generated from message ticketing.api.v1.FieldRules
@@ -492,7 +492,7 @@ export const rest: GenExtension<MethodOptions, RestRule> = /*@__PURE__*/
   extDesc(file_ticketing_api_v1_options, 0);
 
 /**
- * Who may call the method. A service refuses to start if a method has none.
+ * The callers that may call the method. A service refuses to start if a method has none.
  *
  * @generated from extension: ticketing.api.v1.AccessRule access = 50002;
  */
@@ -520,12 +520,24 @@ export const resource: GenExtension<MessageOptions, string> = /*@__PURE__*/
   extDesc(file_ticketing_api_v1_options, 3);
 
 /**
- * What is valid for the field, for REST and RPC.
+ * The full name of a message in the same file, or in one that it imports,
+ * whose fields of the same name describe the fields of this message too: a
+ * field without a comment has the comment of that field, and a field without
+ * `rules` has its rules. A PATCH request has an `update_mask`, and takes over
+ * neither `required` nor `default`.
+ *
+ * @generated from extension: string like = 50002;
+ */
+export const like: GenExtension<MessageOptions, string> = /*@__PURE__*/
+  extDesc(file_ticketing_api_v1_options, 4);
+
+/**
+ * The valid values of the field, for REST and RPC.
  *
  * @generated from extension: ticketing.api.v1.FieldRules rules = 50001;
  */
 export const rules: GenExtension<FieldOptions, FieldRules> = /*@__PURE__*/
-  extDesc(file_ticketing_api_v1_options, 4);
+  extDesc(file_ticketing_api_v1_options, 5);
 
 /**
  * How the field is written in JSON, if not in the default form.
@@ -533,7 +545,7 @@ export const rules: GenExtension<FieldOptions, FieldRules> = /*@__PURE__*/
  * @generated from extension: ticketing.api.v1.JsonForm json = 50002;
  */
 export const json: GenExtension<FieldOptions, JsonForm> = /*@__PURE__*/
-  extDesc(file_ticketing_api_v1_options, 5);
+  extDesc(file_ticketing_api_v1_options, 6);
 
 /**
  * The spelling in JSON. Default: the name without the prefix of its enum, in
@@ -542,5 +554,5 @@ export const json: GenExtension<FieldOptions, JsonForm> = /*@__PURE__*/
  * @generated from extension: string spelling = 50001;
  */
 export const spelling: GenExtension<EnumValueOptions, string> = /*@__PURE__*/
-  extDesc(file_ticketing_api_v1_options, 6);
+  extDesc(file_ticketing_api_v1_options, 7);
 

@@ -33,7 +33,7 @@ export type TicketChanged = Message<"ticketing.events.v1.TicketChanged"> & {
   eventId: string;
 
   /**
-   * What happened.
+   * The kind of change.
    *
    * @generated from field: ticketing.events.v1.TicketChangeType type = 2;
    */
@@ -75,7 +75,7 @@ export type TicketChanged = Message<"ticketing.events.v1.TicketChanged"> & {
   changes: FieldChange[];
 
   /**
-   * Who changed it.
+   * The actor of the change.
    *
    * @generated from field: ticketing.events.v1.Actor actor = 8;
    */
@@ -154,7 +154,7 @@ export const FieldChangeSchema: GenMessage<FieldChange> = /*@__PURE__*/
   messageDesc(file_ticketing_events_v1_ticket_changed, 1);
 
 /**
- * Who changed something.
+ * The actor of a change.
  *
  * @generated from message ticketing.events.v1.Actor
  */
@@ -182,7 +182,7 @@ export const ActorSchema: GenMessage<Actor> = /*@__PURE__*/
   messageDesc(file_ticketing_events_v1_ticket_changed, 2);
 
 /**
- * What happened to a ticket.
+ * The kind of a change of a ticket.
  *
  * @generated from enum ticketing.events.v1.TicketChangeType
  */
@@ -238,7 +238,7 @@ export const TicketChangeType = {
 } as const;
 
 /**
- * What happened to a ticket.
+ * The kind of a change of a ticket.
  *
  * @generated from enum ticketing.events.v1.TicketChangeType
  */

@@ -37,7 +37,7 @@ export const RequestAnalysesRequestSchema: GenMessage<RequestAnalysesRequest> = 
   messageDesc(file_ticketing_intents_v1_analysis_service, 0);
 
 /**
- * What of a ticket to analyse.
+ * The parts of a ticket to analyse.
  *
  * @generated from message ticketing.intents.v1.AnalysisRequest
  */

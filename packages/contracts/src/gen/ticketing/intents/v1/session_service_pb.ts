@@ -52,7 +52,7 @@ export type RecordSessionRequest = Message<"ticketing.intents.v1.RecordSessionRe
   createdAt?: Timestamp | undefined;
 
   /**
-   * Who took part.
+   * The participants.
    *
    * @generated from field: repeated ticketing.tickets.v1.SessionParticipant participants = 5;
    */

@@ -29,7 +29,7 @@ export type KnowledgeSource = Message<"ticketing.knowledge.v1.KnowledgeSource"> 
   id: number;
 
   /**
-   * What kind of text it is.
+   * The kind of text.
    *
    * @generated from field: ticketing.knowledge.v1.KnowledgeType type = 2;
    */
@@ -71,7 +71,7 @@ export type KnowledgeSource = Message<"ticketing.knowledge.v1.KnowledgeSource"> 
   teams: number[];
 
   /**
-   * Who has marked it as read, by time: the last 1,000. Stays when the text
+   * The profiles that have marked it as read, by time: the last 1,000. Stays when the text
    * changes, and is empty if the caller may not read the text.
    *
    * @generated from field: repeated ticketing.knowledge.v1.KnowledgeReader read_by_agents = 8;
@@ -236,7 +236,7 @@ export const BlockedItemSchema: GenMessage<BlockedItem> = /*@__PURE__*/
   messageDesc(file_ticketing_knowledge_v1_knowledge_source, 3);
 
 /**
- * What kind of text a knowledge source is.
+ * The kind of text of a knowledge source.
  *
  * @generated from enum ticketing.knowledge.v1.KnowledgeType
  */
@@ -292,7 +292,7 @@ export const KnowledgeType = {
 } as const;
 
 /**
- * What kind of text a knowledge source is.
+ * The kind of text of a knowledge source.
  *
  * @generated from enum ticketing.knowledge.v1.KnowledgeType
  */
@@ -353,7 +353,7 @@ export const KnowledgeStatusSchema: GenEnum<KnowledgeStatus> = /*@__PURE__*/
   enumDesc(file_ticketing_knowledge_v1_knowledge_source, 1);
 
 /**
- * What a source that blocks is.
+ * The kind of a source that blocks.
  *
  * @generated from enum ticketing.knowledge.v1.BlockedItemKind
  */
@@ -381,7 +381,7 @@ export const BlockedItemKind = {
 } as const;
 
 /**
- * What a source that blocks is.
+ * The kind of a source that blocks.
  *
  * @generated from enum ticketing.knowledge.v1.BlockedItemKind
  */

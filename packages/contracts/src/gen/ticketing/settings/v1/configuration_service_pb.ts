@@ -53,7 +53,7 @@ export const ConfigurationSchema: GenMessage<Configuration> = /*@__PURE__*/
   messageDesc(file_ticketing_settings_v1_configuration_service, 0);
 
 /**
- * What other services know of a subchannel.
+ * The part of a subchannel that other services read.
  *
  * @generated from message ticketing.settings.v1.ConfiguredSubchannel
  */

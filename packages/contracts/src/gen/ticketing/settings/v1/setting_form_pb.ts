@@ -170,7 +170,7 @@ export const SettingTypeSchema: GenEnum<SettingType> = /*@__PURE__*/
   enumDesc(file_ticketing_settings_v1_setting_form, 0);
 
 /**
- * What a setting is about.
+ * The topic of a setting.
  *
  * @generated from enum ticketing.settings.v1.SettingCategory
  */
@@ -240,7 +240,7 @@ export const SettingCategory = {
 } as const;
 
 /**
- * What a setting is about.
+ * The topic of a setting.
  *
  * @generated from enum ticketing.settings.v1.SettingCategory
  */

@@ -52,7 +52,7 @@ export type Setting = Message<"ticketing.settings.v1.Setting"> & {
   label: string;
 
   /**
-   * What the setting does.
+   * The effect of the setting.
    *
    * @generated from field: string description = 5;
    */
@@ -66,7 +66,7 @@ export type Setting = Message<"ticketing.settings.v1.Setting"> & {
   type: SettingType;
 
   /**
-   * What values it takes, as far as the type does not say it.
+   * The values that it takes, as far as the type does not say it.
    *
    * @generated from field: ticketing.settings.v1.SettingConfig config = 7;
    */
@@ -95,7 +95,7 @@ export const SettingSchema: GenMessage<Setting> = /*@__PURE__*/
   messageDesc(file_ticketing_settings_v1_settings_service, 0);
 
 /**
- * What values a setting takes.
+ * The values that a setting takes.
  *
  * @generated from message ticketing.settings.v1.SettingConfig
  */
@@ -234,7 +234,7 @@ export type SettingsGroup = Message<"ticketing.settings.v1.SettingsGroup"> & {
   name: string;
 
   /**
-   * What the settings are about.
+   * The topic of the settings.
    *
    * @generated from field: string description = 2;
    */

@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file ticketing/settings/v1/subchannel_service.proto.
  */
 export const file_ticketing_settings_v1_subchannel_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci50aWNrZXRpbmcvc2V0dGluZ3MvdjEvc3ViY2hhbm5lbF9zZXJ2aWNlLnByb3RvEhV0aWNrZXRpbmcuc2V0dGluZ3MudjEi6wEKClN1YmNoYW5uZWwSCgoCaWQYASABKAUSLgoHY2hhbm5lbBgCIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLkNoYW5uZWwSDAoEbmFtZRgDIAEoCRISCgppc19kZWZhdWx0GAQgASgIEhEKCWludGVyZmFjZRgFIAEoCRIPCgdlbmFibGVkGAYgASgIEh4KEWVtYWlsX3RlbXBsYXRlX2lkGAcgASgFSACIAQESJQoEZGF0YRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCFAoSX2VtYWlsX3RlbXBsYXRlX2lkIlkKFkxpc3RTdWJjaGFubmVsc1JlcXVlc3QSMwoHY2hhbm5lbBgBIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLkNoYW5uZWxIAIgBAUIKCghfY2hhbm5lbCJiChdMaXN0U3ViY2hhbm5lbHNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEjYKC3N1YmNoYW5uZWxzGAIgAygLMiEudGlja2V0aW5nLnNldHRpbmdzLnYxLlN1YmNoYW5uZWwiywMKF0NyZWF0ZVN1YmNoYW5uZWxSZXF1ZXN0EjsKB2NoYW5uZWwYASABKA4yHS50aWNrZXRpbmcudGlja2V0cy52MS5DaGFubmVsQgaKtRgCCAFIAIgBARIhCgRuYW1lGAIgASgJQg6KtRgKCAEgASjAAogBAUgBiAEBEiUKCmlzX2RlZmF1bHQYAyABKAhCDIq1GAiCAQVmYWxzZUgCiAEBEi8KCWludGVyZmFjZRgEIAEoCUIXirUYEyABKMACggEIaW50ZXJuYWyIAQFIA4gBARIhCgdlbmFibGVkGAUgASgIQguKtRgHggEEdHJ1ZUgEiAEBEigKEWVtYWlsX3RlbXBsYXRlX2lkGAYgASgFQgiKtRgEEAFwAUgFiAEBEjEKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgqKtRgGMICAATgIOiSKtRggdGlja2V0aW5nLnNldHRpbmdzLnYxLlN1YmNoYW5uZWxCCgoIX2NoYW5uZWxCBwoFX25hbWVCDQoLX2lzX2RlZmF1bHRCDAoKX2ludGVyZmFjZUIKCghfZW5hYmxlZEIUChJfZW1haWxfdGVtcGxhdGVfaWQiUQoYQ3JlYXRlU3ViY2hhbm5lbFJlc3BvbnNlEjUKCnN1YmNoYW5uZWwYASABKAsyIS50aWNrZXRpbmcuc2V0dGluZ3MudjEuU3ViY2hhbm5lbCKfAwoXVXBkYXRlU3ViY2hhbm5lbFJlcXVlc3QSEgoCaWQYASABKAVCBoq1GAIQARIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSHwoEbmFtZRgDIAEoCUIMirUYCCABKMACiAEBSACIAQESFwoKaXNfZGVmYXVsdBgEIAEoCEgBiAEBEiQKCWludGVyZmFjZRgFIAEoCUIMirUYCCABKMACiAEBSAKIAQESFAoHZW5hYmxlZBgGIAEoCEgDiAEBEigKEWVtYWlsX3RlbXBsYXRlX2lkGAcgASgFQgiKtRgEEAFwAUgEiAEBEjEKBGRhdGEYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgqKtRgGMICAATgIOiSKtRggdGlja2V0aW5nLnNldHRpbmdzLnYxLlN1YmNoYW5uZWxCBwoFX25hbWVCDQoLX2lzX2RlZmF1bHRCDAoKX2ludGVyZmFjZUIKCghfZW5hYmxlZEIUChJfZW1haWxfdGVtcGxhdGVfaWQiYgoYVXBkYXRlU3ViY2hhbm5lbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSNQoKc3ViY2hhbm5lbBgCIAEoCzIhLnRpY2tldGluZy5zZXR0aW5ncy52MS5TdWJjaGFubmVsIi0KF0RlbGV0ZVN1YmNoYW5uZWxSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAEiKwoYRGVsZXRlU3ViY2hhbm5lbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgytgYKEVN1YmNoYW5uZWxTZXJ2aWNlEpoBCg9MaXN0U3ViY2hhbm5lbHMSLS50aWNrZXRpbmcuc2V0dGluZ3MudjEuTGlzdFN1YmNoYW5uZWxzUmVxdWVzdBouLnRpY2tldGluZy5zZXR0aW5ncy52MS5MaXN0U3ViY2hhbm5lbHNSZXNwb25zZSIokAIBirUYGwoDR0VUEhQvc2V0dGluZ3Mvc3ViY2hhbm5lbJK1GAIQARLgAQoQQ3JlYXRlU3ViY2hhbm5lbBIuLnRpY2tldGluZy5zZXR0aW5ncy52MS5DcmVhdGVTdWJjaGFubmVsUmVxdWVzdBovLnRpY2tldGluZy5zZXR0aW5ncy52MS5DcmVhdGVTdWJjaGFubmVsUmVzcG9uc2Uia4q1GC4KBFBPU1QSFC9zZXR0aW5ncy9zdWJjaGFubmVsGgEqKgpzdWJjaGFubmVsMMkBkrUYFgoUdXBkYXRlQ2xpZW50U2V0dGluZ3OatRgbCgpTdWJjaGFubmVsGg1zdWJjaGFubmVsLmlkEswBChBVcGRhdGVTdWJjaGFubmVsEi4udGlja2V0aW5nLnNldHRpbmdzLnYxLlVwZGF0ZVN1YmNoYW5uZWxSZXF1ZXN0Gi8udGlja2V0aW5nLnNldHRpbmdzLnYxLlVwZGF0ZVN1YmNoYW5uZWxSZXNwb25zZSJXirUYJQoFUEFUQ0gSGS9zZXR0aW5ncy9zdWJjaGFubmVsL3tpZH0aASqStRgWChR1cGRhdGVDbGllbnRTZXR0aW5nc5q1GBAKClN1YmNoYW5uZWwSAmlkEtEBChBEZWxldGVTdWJjaGFubmVsEi4udGlja2V0aW5nLnNldHRpbmdzLnYxLkRlbGV0ZVN1YmNoYW5uZWxSZXF1ZXN0Gi8udGlja2V0aW5nLnNldHRpbmdzLnYxLkRlbGV0ZVN1YmNoYW5uZWxSZXNwb25zZSJckAICirUYJwoGREVMRVRFEhkvc2V0dGluZ3Mvc3ViY2hhbm5lbC97aWR9agKZA5K1GBYKFHVwZGF0ZUNsaWVudFNldHRpbmdzmrUYEAoKU3ViY2hhbm5lbBICaWRiBnByb3RvMw", [file_google_protobuf_field_mask, file_google_protobuf_struct, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums]);
+  fileDesc("Ci50aWNrZXRpbmcvc2V0dGluZ3MvdjEvc3ViY2hhbm5lbF9zZXJ2aWNlLnByb3RvEhV0aWNrZXRpbmcuc2V0dGluZ3MudjEi6wEKClN1YmNoYW5uZWwSCgoCaWQYASABKAUSLgoHY2hhbm5lbBgCIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLkNoYW5uZWwSDAoEbmFtZRgDIAEoCRISCgppc19kZWZhdWx0GAQgASgIEhEKCWludGVyZmFjZRgFIAEoCRIPCgdlbmFibGVkGAYgASgIEh4KEWVtYWlsX3RlbXBsYXRlX2lkGAcgASgFSACIAQESJQoEZGF0YRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCFAoSX2VtYWlsX3RlbXBsYXRlX2lkIlkKFkxpc3RTdWJjaGFubmVsc1JlcXVlc3QSMwoHY2hhbm5lbBgBIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLkNoYW5uZWxIAIgBAUIKCghfY2hhbm5lbCJiChdMaXN0U3ViY2hhbm5lbHNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEjYKC3N1YmNoYW5uZWxzGAIgAygLMiEudGlja2V0aW5nLnNldHRpbmdzLnYxLlN1YmNoYW5uZWwi7wMKF0NyZWF0ZVN1YmNoYW5uZWxSZXF1ZXN0EjsKB2NoYW5uZWwYASABKA4yHS50aWNrZXRpbmcudGlja2V0cy52MS5DaGFubmVsQgaKtRgCCAFIAIgBARIhCgRuYW1lGAIgASgJQg6KtRgKCAEgASjAAogBAUgBiAEBEiUKCmlzX2RlZmF1bHQYAyABKAhCDIq1GAiCAQVmYWxzZUgCiAEBEi8KCWludGVyZmFjZRgEIAEoCUIXirUYEyABKMACggEIaW50ZXJuYWyIAQFIA4gBARIhCgdlbmFibGVkGAUgASgIQguKtRgHggEEdHJ1ZUgEiAEBEigKEWVtYWlsX3RlbXBsYXRlX2lkGAYgASgFQgiKtRgEEAFwAUgFiAEBEjEKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgqKtRgGMICAATgIOkiKtRggdGlja2V0aW5nLnNldHRpbmdzLnYxLlN1YmNoYW5uZWyStRggdGlja2V0aW5nLnNldHRpbmdzLnYxLlN1YmNoYW5uZWxCCgoIX2NoYW5uZWxCBwoFX25hbWVCDQoLX2lzX2RlZmF1bHRCDAoKX2ludGVyZmFjZUIKCghfZW5hYmxlZEIUChJfZW1haWxfdGVtcGxhdGVfaWQiUQoYQ3JlYXRlU3ViY2hhbm5lbFJlc3BvbnNlEjUKCnN1YmNoYW5uZWwYASABKAsyIS50aWNrZXRpbmcuc2V0dGluZ3MudjEuU3ViY2hhbm5lbCKeAwoXVXBkYXRlU3ViY2hhbm5lbFJlcXVlc3QSEgoCaWQYASABKAVCBoq1GAIQARIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSEQoEbmFtZRgDIAEoCUgAiAEBEhcKCmlzX2RlZmF1bHQYBCABKAhIAYgBARIWCglpbnRlcmZhY2UYBSABKAlIAogBARIUCgdlbmFibGVkGAYgASgISAOIAQESHgoRZW1haWxfdGVtcGxhdGVfaWQYByABKAVIBIgBARIlCgRkYXRhGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdDpVirUYIHRpY2tldGluZy5zZXR0aW5ncy52MS5TdWJjaGFubmVskrUYLXRpY2tldGluZy5zZXR0aW5ncy52MS5DcmVhdGVTdWJjaGFubmVsUmVxdWVzdEIHCgVfbmFtZUINCgtfaXNfZGVmYXVsdEIMCgpfaW50ZXJmYWNlQgoKCF9lbmFibGVkQhQKEl9lbWFpbF90ZW1wbGF0ZV9pZCJiChhVcGRhdGVTdWJjaGFubmVsUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBI1CgpzdWJjaGFubmVsGAIgASgLMiEudGlja2V0aW5nLnNldHRpbmdzLnYxLlN1YmNoYW5uZWwiLQoXRGVsZXRlU3ViY2hhbm5lbFJlcXVlc3QSEgoCaWQYASABKAVCBoq1GAIQASIrChhEZWxldGVTdWJjaGFubmVsUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCDK2BgoRU3ViY2hhbm5lbFNlcnZpY2USmgEKD0xpc3RTdWJjaGFubmVscxItLnRpY2tldGluZy5zZXR0aW5ncy52MS5MaXN0U3ViY2hhbm5lbHNSZXF1ZXN0Gi4udGlja2V0aW5nLnNldHRpbmdzLnYxLkxpc3RTdWJjaGFubmVsc1Jlc3BvbnNlIiiQAgGKtRgbCgNHRVQSFC9zZXR0aW5ncy9zdWJjaGFubmVskrUYAhABEuABChBDcmVhdGVTdWJjaGFubmVsEi4udGlja2V0aW5nLnNldHRpbmdzLnYxLkNyZWF0ZVN1YmNoYW5uZWxSZXF1ZXN0Gi8udGlja2V0aW5nLnNldHRpbmdzLnYxLkNyZWF0ZVN1YmNoYW5uZWxSZXNwb25zZSJrirUYLgoEUE9TVBIUL3NldHRpbmdzL3N1YmNoYW5uZWwaASoqCnN1YmNoYW5uZWwwyQGStRgWChR1cGRhdGVDbGllbnRTZXR0aW5nc5q1GBsKClN1YmNoYW5uZWwaDXN1YmNoYW5uZWwuaWQSzAEKEFVwZGF0ZVN1YmNoYW5uZWwSLi50aWNrZXRpbmcuc2V0dGluZ3MudjEuVXBkYXRlU3ViY2hhbm5lbFJlcXVlc3QaLy50aWNrZXRpbmcuc2V0dGluZ3MudjEuVXBkYXRlU3ViY2hhbm5lbFJlc3BvbnNlIleKtRglCgVQQVRDSBIZL3NldHRpbmdzL3N1YmNoYW5uZWwve2lkfRoBKpK1GBYKFHVwZGF0ZUNsaWVudFNldHRpbmdzmrUYEAoKU3ViY2hhbm5lbBICaWQS0QEKEERlbGV0ZVN1YmNoYW5uZWwSLi50aWNrZXRpbmcuc2V0dGluZ3MudjEuRGVsZXRlU3ViY2hhbm5lbFJlcXVlc3QaLy50aWNrZXRpbmcuc2V0dGluZ3MudjEuRGVsZXRlU3ViY2hhbm5lbFJlc3BvbnNlIlyQAgKKtRgnCgZERUxFVEUSGS9zZXR0aW5ncy9zdWJjaGFubmVsL3tpZH1qApkDkrUYFgoUdXBkYXRlQ2xpZW50U2V0dGluZ3OatRgQCgpTdWJjaGFubmVsEgJpZGIGcHJvdG8z", [file_google_protobuf_field_mask, file_google_protobuf_struct, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums]);
 
 /**
  * A mailbox, a phone line or a chat account of the installation.
@@ -73,7 +73,7 @@ export type Subchannel = Message<"ticketing.settings.v1.Subchannel"> & {
   emailTemplateId?: number | undefined;
 
   /**
-   * What the channel needs, for example `address`, `host`, `port` and `user` of a
+   * The configuration of the channel, for example `address`, `host`, `port` and `user` of a
    * mailbox. A value whose key contains pass, secret, token, key or credential is
    * stored encrypted, and returned as null.
    *
@@ -145,15 +145,11 @@ export const ListSubchannelsResponseSchema: GenMessage<ListSubchannelsResponse> 
  */
 export type CreateSubchannelRequest = Message<"ticketing.settings.v1.CreateSubchannelRequest"> & {
   /**
-   * The channel.
-   *
    * @generated from field: optional ticketing.tickets.v1.Channel channel = 1;
    */
   channel?: Channel | undefined;
 
   /**
-   * The name, unique within the channel, without regard to case.
-   *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
@@ -166,28 +162,22 @@ export type CreateSubchannelRequest = Message<"ticketing.settings.v1.CreateSubch
   isDefault?: boolean | undefined;
 
   /**
-   * The interface by which its messages come in and go out.
-   *
    * @generated from field: optional string interface = 4;
    */
   interface?: string | undefined;
 
   /**
-   * Whether tickets may name it.
-   *
    * @generated from field: optional bool enabled = 5;
    */
   enabled?: boolean | undefined;
 
   /**
-   * The e-mail template around its messages.
-   *
    * @generated from field: optional int32 email_template_id = 6;
    */
   emailTemplateId?: number | undefined;
 
   /**
-   * What the channel needs.
+   * The configuration of the channel.
    *
    * @generated from field: google.protobuf.Struct data = 7;
    */
@@ -243,8 +233,6 @@ export type UpdateSubchannelRequest = Message<"ticketing.settings.v1.UpdateSubch
   updateMask?: FieldMask | undefined;
 
   /**
-   * The name, unique within the channel, without regard to case.
-   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
@@ -257,28 +245,22 @@ export type UpdateSubchannelRequest = Message<"ticketing.settings.v1.UpdateSubch
   isDefault?: boolean | undefined;
 
   /**
-   * The interface by which its messages come in and go out.
-   *
    * @generated from field: optional string interface = 5;
    */
   interface?: string | undefined;
 
   /**
-   * Whether tickets may name it.
-   *
    * @generated from field: optional bool enabled = 6;
    */
   enabled?: boolean | undefined;
 
   /**
-   * The e-mail template around its messages.
-   *
    * @generated from field: optional int32 email_template_id = 7;
    */
   emailTemplateId?: number | undefined;
 
   /**
-   * What the channel needs; replaces all of it. A secret value that is given as
+   * The configuration of the channel; replaces all of it. A secret value that is given as
    * null keeps what is stored under its path; in a list it must be given.
    *
    * @generated from field: google.protobuf.Struct data = 8;

@@ -42,7 +42,7 @@ export type Template = Message<"ticketing.templates.v1.Template"> & {
   emailTemplateId?: number | undefined;
 
   /**
-   * What it is for.
+   * Its purpose.
    *
    * @generated from field: string description = 4;
    */
@@ -108,7 +108,7 @@ export const TemplateSchema: GenMessage<Template> = /*@__PURE__*/
   messageDesc(file_ticketing_templates_v1_template, 0);
 
 /**
- * What surrounds a message in a mail: a greeting, a signature.
+ * The text around a message in a mail: a greeting, a signature.
  *
  * @generated from message ticketing.templates.v1.EmailTemplate
  */

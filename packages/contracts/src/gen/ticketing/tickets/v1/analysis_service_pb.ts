@@ -49,14 +49,14 @@ export type ApplyAnalysisRequest = Message<"ticketing.tickets.v1.ApplyAnalysisRe
   isRefresh: boolean;
 
   /**
-   * What the text is like.
+   * The properties of the text.
    *
    * @generated from field: ticketing.tickets.v1.TextAnalysis text = 4;
    */
   text?: TextAnalysis | undefined;
 
   /**
-   * The tags that were detected. Those that no longer exist are left out.
+   * The tags that were detected. Deleted tags are left out.
    *
    * @generated from field: repeated int32 tag_ids = 5;
    */
@@ -70,7 +70,7 @@ export type ApplyAnalysisRequest = Message<"ticketing.tickets.v1.ApplyAnalysisRe
   spamStatus?: SpamStatus | undefined;
 
   /**
-   * What AI agents propose.
+   * The proposals of AI agents.
    *
    * @generated from field: ticketing.tickets.v1.IntentAnalysis intents = 7;
    */
@@ -93,7 +93,7 @@ export const ApplyAnalysisRequestSchema: GenMessage<ApplyAnalysisRequest> = /*@_
   messageDesc(file_ticketing_tickets_v1_analysis_service, 0);
 
 /**
- * What the text of a ticket is like. Unset: not known.
+ * The properties of the text of a ticket. Unset: not known.
  *
  * @generated from message ticketing.tickets.v1.TextAnalysis
  */
@@ -135,7 +135,7 @@ export const TextAnalysisSchema: GenMessage<TextAnalysis> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_analysis_service, 1);
 
 /**
- * What AI agents propose for a ticket.
+ * The proposals of AI agents for a ticket.
  *
  * @generated from message ticketing.tickets.v1.IntentAnalysis
  */
@@ -225,7 +225,7 @@ export type RecordExecutionRequest = Message<"ticketing.tickets.v1.RecordExecuti
   intents: TicketIntent[];
 
   /**
-   * What the execution changes in the ticket, which its `id` names once more.
+   * The change of the ticket by the execution, which its `id` names once more.
    *
    * @generated from field: ticketing.tickets.v1.TicketChange change = 5;
    */
@@ -353,14 +353,14 @@ export const ReplaceAutoExecutionResponseSchema: GenMessage<ReplaceAutoExecution
   messageDesc(file_ticketing_tickets_v1_analysis_service, 7);
 
 /**
- * Lets the service that analyses tickets store what it found.
+ * Lets the service that analyses tickets store its results.
  *
  * @generated from service ticketing.tickets.v1.AnalysisService
  */
 export const AnalysisService: GenService<{
   /**
-   * Stores the result of an analysis in its ticket, as one change. What people
-   * have decided stays: a manual spam status, and tags.
+   * Stores the result of an analysis in its ticket, as one change. A spam status
+   * and tags that a person has set stay.
    *
    * An analysis is applied once, however often it is sent.
    * Errors: `ticket_not_found`.

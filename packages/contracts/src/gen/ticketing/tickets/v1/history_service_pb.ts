@@ -32,7 +32,7 @@ export type RecordHistoryEntryRequest = Message<"ticketing.tickets.v1.RecordHist
   externalId?: string | undefined;
 
   /**
-   * What kind of entry it is; not ticket.
+   * The kind of entry; not ticket.
    *
    * @generated from field: optional ticketing.tickets.v1.HistoryEntryType type = 2;
    */

@@ -70,7 +70,7 @@ export type ReceiveMailResponse = Message<"ticketing.tickets.v1.ReceiveMailRespo
   conversationId: number;
 
   /**
-   * What happened.
+   * The result.
    *
    * @generated from field: ticketing.tickets.v1.ReceivedMailOutcome outcome = 3;
    */
@@ -85,7 +85,7 @@ export const ReceiveMailResponseSchema: GenMessage<ReceiveMailResponse> = /*@__P
   messageDesc(file_ticketing_tickets_v1_mail_service, 1);
 
 /**
- * What happened to an e-mail.
+ * The result of receiving an e-mail.
  *
  * @generated from enum ticketing.tickets.v1.ReceivedMailOutcome
  */
@@ -120,7 +120,7 @@ export const ReceivedMailOutcome = {
 } as const;
 
 /**
- * What happened to an e-mail.
+ * The result of receiving an e-mail.
  *
  * @generated from enum ticketing.tickets.v1.ReceivedMailOutcome
  */

@@ -52,21 +52,21 @@ export type Tag = Message<"ticketing.tickets.v1.Tag"> & {
   parent?: number | undefined;
 
   /**
-   * What the tag can be attached to.
+   * The kind of object to which the tag can be attached.
    *
    * @generated from field: ticketing.tickets.v1.TagReference reference = 5;
    */
   reference: TagReference;
 
   /**
-   * What kind of property the tag describes.
+   * The kind of property that the tag describes.
    *
    * @generated from field: ticketing.tickets.v1.TagType type = 6;
    */
   type: TagType;
 
   /**
-   * Who sees the tag.
+   * The audience of the tag.
    *
    * @generated from field: ticketing.tickets.v1.TagVisibility visibility = 7;
    */
@@ -153,7 +153,7 @@ export const TagDetectionSchema: GenMessage<TagDetection> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_tag, 1);
 
 /**
- * What a tag can be attached to.
+ * The kind of object to which a tag can be attached.
  *
  * @generated from enum ticketing.tickets.v1.TagReference
  */
@@ -188,7 +188,7 @@ export const TagReference = {
 } as const;
 
 /**
- * What a tag can be attached to.
+ * The kind of object to which a tag can be attached.
  *
  * @generated from enum ticketing.tickets.v1.TagReference
  */
@@ -201,7 +201,7 @@ export const TagReferenceSchema: GenEnum<TagReference> = /*@__PURE__*/
   enumDesc(file_ticketing_tickets_v1_tag, 0);
 
 /**
- * What kind of property a tag describes.
+ * The kind of property that a tag describes.
  *
  * @generated from enum ticketing.tickets.v1.TagType
  */
@@ -257,7 +257,7 @@ export const TagType = {
 } as const;
 
 /**
- * What kind of property a tag describes.
+ * The kind of property that a tag describes.
  *
  * @generated from enum ticketing.tickets.v1.TagType
  */
@@ -270,7 +270,7 @@ export const TagTypeSchema: GenEnum<TagType> = /*@__PURE__*/
   enumDesc(file_ticketing_tickets_v1_tag, 1);
 
 /**
- * Who sees a tag.
+ * The audience of a tag.
  *
  * @generated from enum ticketing.tickets.v1.TagVisibility
  */
@@ -305,7 +305,7 @@ export const TagVisibility = {
 } as const;
 
 /**
- * Who sees a tag.
+ * The audience of a tag.
  *
  * @generated from enum ticketing.tickets.v1.TagVisibility
  */

@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file ticketing/tickets/v1/tag_service.proto.
  */
 export const file_ticketing_tickets_v1_tag_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZ0aWNrZXRpbmcvdGlja2V0cy92MS90YWdfc2VydmljZS5wcm90bxIUdGlja2V0aW5nLnRpY2tldHMudjEigwYKEENyZWF0ZVRhZ1JlcXVlc3QSHgoEbmFtZRgBIAEoCUILirUYBwgBIAEowAJIAIgBARIdCgZwYXJlbnQYAiABKAVCCIq1GAQQAXABSAGIAQESSQoJcmVmZXJlbmNlGAMgASgOMiIudGlja2V0aW5nLnRpY2tldHMudjEuVGFnUmVmZXJlbmNlQg2KtRgJggEGdGlja2V0SAKIAQESPgoEdHlwZRgEIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ1R5cGVCDIq1GAiCAQVza2lsbEgDiAEBEksKCnZpc2liaWxpdHkYBSABKA4yIy50aWNrZXRpbmcudGlja2V0cy52MS5UYWdWaXNpYmlsaXR5Qg2KtRgJggEGcHVibGljSASIAQESQAoFY29sb3IYBiABKAlCLIq1GChiJF4jKD86WzAtOWEtZkEtRl17M318WzAtOWEtZkEtRl17Nn0pJHABSAWIAQESKgoQcm91dGluZ19yZWxldmFudBgHIAEoCEILirUYB4IBBHRydWVIBogBARIgCgNzbGEYCCABKAVCDoq1GAoQARiAhrCWAXABSAeIAQESLwoSZmlyc3RfcmVzcG9uc2Vfc2xhGAsgASgFQg6KtRgKEAEYgIawlgFwAUgIiAEBEj0KCHByaW9yaXR5GAkgASgOMh4udGlja2V0aW5nLnRpY2tldHMudjEuUHJpb3JpdHlCBoq1GAJwAUgJiAEBEjUKCWRldGVjdGlvbhgKIAEoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ0RldGVjdGlvbjocirUYGHRpY2tldGluZy50aWNrZXRzLnYxLlRhZ0IHCgVfbmFtZUIJCgdfcGFyZW50QgwKCl9yZWZlcmVuY2VCBwoFX3R5cGVCDQoLX3Zpc2liaWxpdHlCCAoGX2NvbG9yQhMKEV9yb3V0aW5nX3JlbGV2YW50QgYKBF9zbGFCFQoTX2ZpcnN0X3Jlc3BvbnNlX3NsYUILCglfcHJpb3JpdHkiMAoRQ3JlYXRlVGFnUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIKCgJpZBgCIAEoBSKIAgoPTGlzdFRhZ3NSZXF1ZXN0EhcKAXEYASABKAlCB4q1GAMowAJIAIgBARIwCgR0eXBlGAIgASgOMh0udGlja2V0aW5nLnRpY2tldHMudjEuVGFnVHlwZUgBiAEBEisKEGluY2x1ZGVfZGlzYWJsZWQYAyABKAhCDIq1GAiCAQVmYWxzZUgCiAEBEiMKBWxpbWl0GAQgASgFQg+KtRgLEAEY6AeCAQMxMDBIA4gBARIfCgZvZmZzZXQYBSABKAVCCoq1GAYQAIIBATBIBIgBAUIECgJfcUIHCgVfdHlwZUITChFfaW5jbHVkZV9kaXNhYmxlZEIICgZfbGltaXRCCQoHX29mZnNldCJbChBMaXN0VGFnc1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSJwoEdGFncxgCIAMoCzIZLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZxINCgV0b3RhbBgDIAEoBSIjCg1HZXRUYWdSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAEiOAoOR2V0VGFnUmVzcG9uc2USJgoDdGFnGAEgASgLMhkudGlja2V0aW5nLnRpY2tldHMudjEuVGFnIo0GChBVcGRhdGVUYWdSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAESLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhwKBG5hbWUYAyABKAlCCYq1GAUgASjAAkgAiAEBEh0KBnBhcmVudBgEIAEoBUIIirUYBBABcAFIAYgBARI6CglyZWZlcmVuY2UYBSABKA4yIi50aWNrZXRpbmcudGlja2V0cy52MS5UYWdSZWZlcmVuY2VIAogBARIwCgR0eXBlGAYgASgOMh0udGlja2V0aW5nLnRpY2tldHMudjEuVGFnVHlwZUgDiAEBEjwKCnZpc2liaWxpdHkYByABKA4yIy50aWNrZXRpbmcudGlja2V0cy52MS5UYWdWaXNpYmlsaXR5SASIAQESQAoFY29sb3IYCCABKAlCLIq1GChiJF4jKD86WzAtOWEtZkEtRl17M318WzAtOWEtZkEtRl17Nn0pJHABSAWIAQESHQoQcm91dGluZ19yZWxldmFudBgJIAEoCEgGiAEBEiAKA3NsYRgKIAEoBUIOirUYChABGICGsJYBcAFIB4gBARIvChJmaXJzdF9yZXNwb25zZV9zbGEYDSABKAVCDoq1GAoQARiAhrCWAXABSAiIAQESPQoIcHJpb3JpdHkYCyABKA4yHi50aWNrZXRpbmcudGlja2V0cy52MS5Qcmlvcml0eUIGirUYAnABSAmIAQESNQoJZGV0ZWN0aW9uGAwgASgLMiIudGlja2V0aW5nLnRpY2tldHMudjEuVGFnRGV0ZWN0aW9uOhyKtRgYdGlja2V0aW5nLnRpY2tldHMudjEuVGFnQgcKBV9uYW1lQgkKB19wYXJlbnRCDAoKX3JlZmVyZW5jZUIHCgVfdHlwZUINCgtfdmlzaWJpbGl0eUIICgZfY29sb3JCEwoRX3JvdXRpbmdfcmVsZXZhbnRCBgoEX3NsYUIVChNfZmlyc3RfcmVzcG9uc2Vfc2xhQgsKCV9wcmlvcml0eSJMChFVcGRhdGVUYWdSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEiYKA3RhZxgCIAEoCzIZLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZyImChBEZWxldGVUYWdSZXF1ZXN0EhIKAmlkGAEgASgFQgaKtRgCEAEiJAoRRGVsZXRlVGFnUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCDK6BQoKVGFnU2VydmljZRKOAQoJQ3JlYXRlVGFnEiYudGlja2V0aW5nLnRpY2tldHMudjEuQ3JlYXRlVGFnUmVxdWVzdBonLnRpY2tldGluZy50aWNrZXRzLnYxLkNyZWF0ZVRhZ1Jlc3BvbnNlIjCKtRgPCgRQT1NUEgQvdGFnGgEqkrUYDAoKbWFuYWdlVGFnc5q1GAkKA1RhZxoCaWQScwoITGlzdFRhZ3MSJS50aWNrZXRpbmcudGlja2V0cy52MS5MaXN0VGFnc1JlcXVlc3QaJi50aWNrZXRpbmcudGlja2V0cy52MS5MaXN0VGFnc1Jlc3BvbnNlIhiQAgGKtRgLCgNHRVQSBC90YWeStRgCEAESdwoGR2V0VGFnEiMudGlja2V0aW5nLnRpY2tldHMudjEuR2V0VGFnUmVxdWVzdBokLnRpY2tldGluZy50aWNrZXRzLnYxLkdldFRhZ1Jlc3BvbnNlIiKQAgGKtRgVCgNHRVQSCS90YWcve2lkfSoDdGFnkrUYAhABEpQBCglVcGRhdGVUYWcSJi50aWNrZXRpbmcudGlja2V0cy52MS5VcGRhdGVUYWdSZXF1ZXN0GicudGlja2V0aW5nLnRpY2tldHMudjEuVXBkYXRlVGFnUmVzcG9uc2UiNoq1GBUKBVBBVENIEgkvdGFnL3tpZH0aASqStRgMCgptYW5hZ2VUYWdzmrUYCQoDVGFnEgJpZBKVAQoJRGVsZXRlVGFnEiYudGlja2V0aW5nLnRpY2tldHMudjEuRGVsZXRlVGFnUmVxdWVzdBonLnRpY2tldGluZy50aWNrZXRzLnYxLkRlbGV0ZVRhZ1Jlc3BvbnNlIjeQAgKKtRgTCgZERUxFVEUSCS90YWcve2lkfZK1GAwKCm1hbmFnZVRhZ3OatRgJCgNUYWcSAmlkYgZwcm90bzM", [file_google_protobuf_field_mask, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums, file_ticketing_tickets_v1_tag]);
+  fileDesc("CiZ0aWNrZXRpbmcvdGlja2V0cy92MS90YWdfc2VydmljZS5wcm90bxIUdGlja2V0aW5nLnRpY2tldHMudjEinwYKEENyZWF0ZVRhZ1JlcXVlc3QSHgoEbmFtZRgBIAEoCUILirUYBwgBIAEowAJIAIgBARIdCgZwYXJlbnQYAiABKAVCCIq1GAQQAXABSAGIAQESSQoJcmVmZXJlbmNlGAMgASgOMiIudGlja2V0aW5nLnRpY2tldHMudjEuVGFnUmVmZXJlbmNlQg2KtRgJggEGdGlja2V0SAKIAQESPgoEdHlwZRgEIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ1R5cGVCDIq1GAiCAQVza2lsbEgDiAEBEksKCnZpc2liaWxpdHkYBSABKA4yIy50aWNrZXRpbmcudGlja2V0cy52MS5UYWdWaXNpYmlsaXR5Qg2KtRgJggEGcHVibGljSASIAQESQAoFY29sb3IYBiABKAlCLIq1GChiJF4jKD86WzAtOWEtZkEtRl17M318WzAtOWEtZkEtRl17Nn0pJHABSAWIAQESKgoQcm91dGluZ19yZWxldmFudBgHIAEoCEILirUYB4IBBHRydWVIBogBARIgCgNzbGEYCCABKAVCDoq1GAoQARiAhrCWAXABSAeIAQESLwoSZmlyc3RfcmVzcG9uc2Vfc2xhGAsgASgFQg6KtRgKEAEYgIawlgFwAUgIiAEBEj0KCHByaW9yaXR5GAkgASgOMh4udGlja2V0aW5nLnRpY2tldHMudjEuUHJpb3JpdHlCBoq1GAJwAUgJiAEBEjUKCWRldGVjdGlvbhgKIAEoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ0RldGVjdGlvbjo4irUYGHRpY2tldGluZy50aWNrZXRzLnYxLlRhZ5K1GBh0aWNrZXRpbmcudGlja2V0cy52MS5UYWdCBwoFX25hbWVCCQoHX3BhcmVudEIMCgpfcmVmZXJlbmNlQgcKBV90eXBlQg0KC192aXNpYmlsaXR5QggKBl9jb2xvckITChFfcm91dGluZ19yZWxldmFudEIGCgRfc2xhQhUKE19maXJzdF9yZXNwb25zZV9zbGFCCwoJX3ByaW9yaXR5IjAKEUNyZWF0ZVRhZ1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSCgoCaWQYAiABKAUiiAIKD0xpc3RUYWdzUmVxdWVzdBIXCgFxGAEgASgJQgeKtRgDKMACSACIAQESMAoEdHlwZRgCIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ1R5cGVIAYgBARIrChBpbmNsdWRlX2Rpc2FibGVkGAMgASgIQgyKtRgIggEFZmFsc2VIAogBARIjCgVsaW1pdBgEIAEoBUIPirUYCxABGOgHggEDMTAwSAOIAQESHwoGb2Zmc2V0GAUgASgFQgqKtRgGEACCAQEwSASIAQFCBAoCX3FCBwoFX3R5cGVCEwoRX2luY2x1ZGVfZGlzYWJsZWRCCAoGX2xpbWl0QgkKB19vZmZzZXQiWwoQTGlzdFRhZ3NSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEicKBHRhZ3MYAiADKAsyGS50aWNrZXRpbmcudGlja2V0cy52MS5UYWcSDQoFdG90YWwYAyABKAUiIwoNR2V0VGFnUmVxdWVzdBISCgJpZBgBIAEoBUIGirUYAhABIjgKDkdldFRhZ1Jlc3BvbnNlEiYKA3RhZxgBIAEoCzIZLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZyLLBQoQVXBkYXRlVGFnUmVxdWVzdBISCgJpZBgBIAEoBUIGirUYAhABEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIRCgRuYW1lGAMgASgJSACIAQESEwoGcGFyZW50GAQgASgFSAGIAQESOgoJcmVmZXJlbmNlGAUgASgOMiIudGlja2V0aW5nLnRpY2tldHMudjEuVGFnUmVmZXJlbmNlSAKIAQESMAoEdHlwZRgGIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZ1R5cGVIA4gBARI8Cgp2aXNpYmlsaXR5GAcgASgOMiMudGlja2V0aW5nLnRpY2tldHMudjEuVGFnVmlzaWJpbGl0eUgEiAEBEhIKBWNvbG9yGAggASgJSAWIAQESHQoQcm91dGluZ19yZWxldmFudBgJIAEoCEgGiAEBEhAKA3NsYRgKIAEoBUgHiAEBEh8KEmZpcnN0X3Jlc3BvbnNlX3NsYRgNIAEoBUgIiAEBEjUKCHByaW9yaXR5GAsgASgOMh4udGlja2V0aW5nLnRpY2tldHMudjEuUHJpb3JpdHlICYgBARI1CglkZXRlY3Rpb24YDCABKAsyIi50aWNrZXRpbmcudGlja2V0cy52MS5UYWdEZXRlY3Rpb246RYq1GBh0aWNrZXRpbmcudGlja2V0cy52MS5UYWeStRgldGlja2V0aW5nLnRpY2tldHMudjEuQ3JlYXRlVGFnUmVxdWVzdEIHCgVfbmFtZUIJCgdfcGFyZW50QgwKCl9yZWZlcmVuY2VCBwoFX3R5cGVCDQoLX3Zpc2liaWxpdHlCCAoGX2NvbG9yQhMKEV9yb3V0aW5nX3JlbGV2YW50QgYKBF9zbGFCFQoTX2ZpcnN0X3Jlc3BvbnNlX3NsYUILCglfcHJpb3JpdHkiTAoRVXBkYXRlVGFnUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBImCgN0YWcYAiABKAsyGS50aWNrZXRpbmcudGlja2V0cy52MS5UYWciJgoQRGVsZXRlVGFnUmVxdWVzdBISCgJpZBgBIAEoBUIGirUYAhABIiQKEURlbGV0ZVRhZ1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgyugUKClRhZ1NlcnZpY2USjgEKCUNyZWF0ZVRhZxImLnRpY2tldGluZy50aWNrZXRzLnYxLkNyZWF0ZVRhZ1JlcXVlc3QaJy50aWNrZXRpbmcudGlja2V0cy52MS5DcmVhdGVUYWdSZXNwb25zZSIwirUYDwoEUE9TVBIEL3RhZxoBKpK1GAwKCm1hbmFnZVRhZ3OatRgJCgNUYWcaAmlkEnMKCExpc3RUYWdzEiUudGlja2V0aW5nLnRpY2tldHMudjEuTGlzdFRhZ3NSZXF1ZXN0GiYudGlja2V0aW5nLnRpY2tldHMudjEuTGlzdFRhZ3NSZXNwb25zZSIYkAIBirUYCwoDR0VUEgQvdGFnkrUYAhABEncKBkdldFRhZxIjLnRpY2tldGluZy50aWNrZXRzLnYxLkdldFRhZ1JlcXVlc3QaJC50aWNrZXRpbmcudGlja2V0cy52MS5HZXRUYWdSZXNwb25zZSIikAIBirUYFQoDR0VUEgkvdGFnL3tpZH0qA3RhZ5K1GAIQARKUAQoJVXBkYXRlVGFnEiYudGlja2V0aW5nLnRpY2tldHMudjEuVXBkYXRlVGFnUmVxdWVzdBonLnRpY2tldGluZy50aWNrZXRzLnYxLlVwZGF0ZVRhZ1Jlc3BvbnNlIjaKtRgVCgVQQVRDSBIJL3RhZy97aWR9GgEqkrUYDAoKbWFuYWdlVGFnc5q1GAkKA1RhZxICaWQSlQEKCURlbGV0ZVRhZxImLnRpY2tldGluZy50aWNrZXRzLnYxLkRlbGV0ZVRhZ1JlcXVlc3QaJy50aWNrZXRpbmcudGlja2V0cy52MS5EZWxldGVUYWdSZXNwb25zZSI3kAICirUYEwoGREVMRVRFEgkvdGFnL3tpZH2StRgMCgptYW5hZ2VUYWdzmrUYCQoDVGFnEgJpZGIGcHJvdG8z", [file_google_protobuf_field_mask, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums, file_ticketing_tickets_v1_tag]);
 
 /**
  * The tag to create.
@@ -40,22 +40,16 @@ export type CreateTagRequest = Message<"ticketing.tickets.v1.CreateTagRequest"> 
   parent?: number | undefined;
 
   /**
-   * What the tag can be attached to.
-   *
    * @generated from field: optional ticketing.tickets.v1.TagReference reference = 3;
    */
   reference?: TagReference | undefined;
 
   /**
-   * What kind of property the tag describes.
-   *
    * @generated from field: optional ticketing.tickets.v1.TagType type = 4;
    */
   type?: TagType | undefined;
 
   /**
-   * Who sees the tag.
-   *
    * @generated from field: optional ticketing.tickets.v1.TagVisibility visibility = 5;
    */
   visibility?: TagVisibility | undefined;
@@ -68,38 +62,26 @@ export type CreateTagRequest = Message<"ticketing.tickets.v1.CreateTagRequest"> 
   color?: string | undefined;
 
   /**
-   * Whether a skill tag counts when tickets are matched to agents.
-   *
    * @generated from field: optional bool routing_relevant = 7;
    */
   routingRelevant?: boolean | undefined;
 
   /**
-   * Within how many seconds of business hours a ticket with this tag should be
-   * resolved.
-   *
    * @generated from field: optional int32 sla = 8;
    */
   sla?: number | undefined;
 
   /**
-   * Within how many seconds of business hours a ticket with this tag should get
-   * a first response.
-   *
    * @generated from field: optional int32 first_response_sla = 11;
    */
   firstResponseSla?: number | undefined;
 
   /**
-   * The priority that a ticket with this tag has at least.
-   *
    * @generated from field: optional ticketing.tickets.v1.Priority priority = 9;
    */
   priority?: Priority | undefined;
 
   /**
-   * How the tag is detected in a text.
-   *
    * @generated from field: ticketing.tickets.v1.TagDetection detection = 10;
    */
   detection?: TagDetection | undefined;
@@ -288,8 +270,6 @@ export type UpdateTagRequest = Message<"ticketing.tickets.v1.UpdateTagRequest"> 
   updateMask?: FieldMask | undefined;
 
   /**
-   * The name, unique under its parent, without regard to case.
-   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
@@ -302,66 +282,46 @@ export type UpdateTagRequest = Message<"ticketing.tickets.v1.UpdateTagRequest"> 
   parent?: number | undefined;
 
   /**
-   * What the tag can be attached to.
-   *
    * @generated from field: optional ticketing.tickets.v1.TagReference reference = 5;
    */
   reference?: TagReference | undefined;
 
   /**
-   * What kind of property the tag describes.
-   *
    * @generated from field: optional ticketing.tickets.v1.TagType type = 6;
    */
   type?: TagType | undefined;
 
   /**
-   * Who sees the tag.
-   *
    * @generated from field: optional ticketing.tickets.v1.TagVisibility visibility = 7;
    */
   visibility?: TagVisibility | undefined;
 
   /**
-   * A colour for display: `#rgb` or `#rrggbb`.
-   *
    * @generated from field: optional string color = 8;
    */
   color?: string | undefined;
 
   /**
-   * Whether a skill tag counts when tickets are matched to agents.
-   *
    * @generated from field: optional bool routing_relevant = 9;
    */
   routingRelevant?: boolean | undefined;
 
   /**
-   * Within how many seconds of business hours a ticket with this tag should be
-   * resolved.
-   *
    * @generated from field: optional int32 sla = 10;
    */
   sla?: number | undefined;
 
   /**
-   * Within how many seconds of business hours a ticket with this tag should get
-   * a first response.
-   *
    * @generated from field: optional int32 first_response_sla = 13;
    */
   firstResponseSla?: number | undefined;
 
   /**
-   * The priority that a ticket with this tag has at least.
-   *
    * @generated from field: optional ticketing.tickets.v1.Priority priority = 11;
    */
   priority?: Priority | undefined;
 
   /**
-   * How the tag is detected in a text.
-   *
    * @generated from field: ticketing.tickets.v1.TagDetection detection = 12;
    */
   detection?: TagDetection | undefined;

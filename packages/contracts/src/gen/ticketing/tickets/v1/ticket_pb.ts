@@ -23,7 +23,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file ticketing/tickets/v1/ticket.proto.
  */
 export const file_ticketing_tickets_v1_ticket: GenFile = /*@__PURE__*/
-  fileDesc("CiF0aWNrZXRpbmcvdGlja2V0cy92MS90aWNrZXQucHJvdG8SFHRpY2tldGluZy50aWNrZXRzLnYxIrwTCgZUaWNrZXQSCgoCaWQYASABKAUSMgoJZGlyZWN0aW9uGAIgASgOMh8udGlja2V0aW5nLnRpY2tldHMudjEuRGlyZWN0aW9uEhEKBGZyb20YAyABKAlIAIgBARIWCglmcm9tX25hbWUYBCABKAlIAYgBARIKCgJ0bxgFIAMoCRIKCgJjYxgGIAMoCRILCgNiY2MYByADKAkSFQoJY2NfZW1haWxzGAggAygJQgIYARIWCgpiY2NfZW1haWxzGAkgAygJQgIYARI/ChByZXBseV9yZWNpcGllbnRzGAogASgLMiUudGlja2V0aW5nLnRpY2tldHMudjEuUmVwbHlSZWNpcGllbnRzEhoKDXN1YmNoYW5uZWxfaWQYCyABKAVIAogBARIfChJleHRlcm5hbF90aWNrZXRfaWQYDCABKAlIA4gBARIRCglpbnRlcmZhY2UYDSABKAkSFgoJc2VudGltZW50GA4gASgJSASIAQESFQoIbGFuZ3VhZ2UYDyABKAlIBYgBARIaCg1sYW5ndWFnZV9jb2RlGBAgASgJSAaIAQESPgoQYWlfc3VwcG9ydF9sZXZlbBgRIAEoDjIkLnRpY2tldGluZy50aWNrZXRzLnYxLkFpU3VwcG9ydExldmVsEjoKC3NwYW1fc3RhdHVzGBIgASgOMiAudGlja2V0aW5nLnRpY2tldHMudjEuU3BhbVN0YXR1c0gHiAEBEhoKEmlzX2N1c3RvbWVyX2FjdGl2ZRgTIAEoCBIwCghwcmlvcml0eRgUIAEoDjIeLnRpY2tldGluZy50aWNrZXRzLnYxLlByaW9yaXR5Ei4KB2NoYW5uZWwYFSABKA4yHS50aWNrZXRpbmcudGlja2V0cy52MS5DaGFubmVsEjIKBnN0YXR1cxgWIAEoDjIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldFN0YXR1cxIUCgdzdW1tYXJ5GBcgASgJSAiIAQESFAoHc3ViamVjdBgYIAEoCUgJiAEBEhEKBGJvZHkYGSABKAlICogBARIXCgpib2R5X3BsYWluGBogASgJSAuIAQESFwoKYm9keV9jbGVhbhgbIAEoCUgMiAEBEi4KCmNyZWF0ZWRfYXQYHCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC21vZGlmaWVkX2F0GB0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI5ChVmaXJzdF9yZXNwb25zZV9kdWVfYnkYHiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmR1ZV9ieRgfIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPbGFzdF9tZXNzYWdlX2F0GCAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI8ChhsYXN0X2N1c3RvbWVyX21lc3NhZ2VfYXQYISABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKCGN1c3RvbWVyGCIgASgLMh4udGlja2V0aW5nLnRpY2tldHMudjEuQ3VzdG9tZXISGAoLY3VzdG9tZXJfaWQYIyABKAlIDYgBARIYCgtjb250cmFjdF9pZBgkIAEoCUgOiAEBEhcKCnBhcnRuZXJfaWQYJSABKAVID4gBARIdChVjdXN0b21lcl9sZWdpdGltYXRpb24YJiABKAUSFQoIYWdlbnRfaWQYJyABKAVIEIgBARI1CgthdHRhY2htZW50cxgoIAMoCzIgLnRpY2tldGluZy50aWNrZXRzLnYxLkF0dGFjaG1lbnQSFQoIdGVtcGxhdGUYKSABKAlIEYgBARInCgR0YWdzGCogAygLMhkudGlja2V0aW5nLnRpY2tldHMudjEuVGFnEg8KB3RhZ19pZHMYKyADKAUSMwoHaW50ZW50cxgsIAMoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldEludGVudBJBCghyYXdfZGF0YRgtIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCFpK1GBIqEGluY2x1ZGVfcmF3X2RhdGESKQoId29ya2l0ZW0YLiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjMKD2F1dG9fZXhlY3V0ZV9hdBgvIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoKY2hhbm5lbF9pZBgwIAEoCUgSiAEBEi0KCWNsb3NlZF9hdBgxIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMgodY3VzdG9tZXJfbGVnaXRpbWF0aW9uX21lc3NhZ2UYMiABKAlCBpK1GAIIAUgTiAEBEjkKFGxhc3RfcmVzcG9uc2VfYXV0aG9yGDMgASgLMhsudGlja2V0aW5nLnRpY2tldHMudjEuQWdlbnQSKgoFYWdlbnQYNCABKAsyGy50aWNrZXRpbmcudGlja2V0cy52MS5BZ2VudBIRCglhZ2VudF9pZHMYNSADKAUSKwoGYWdlbnRzGDYgAygLMhsudGlja2V0aW5nLnRpY2tldHMudjEuQWdlbnQSGAoQd29ya2VkX29uX2J5X2lkcxg3IAMoBRIxCgx3b3JrZWRfb25fYnkYOCADKAsyGy50aWNrZXRpbmcudGlja2V0cy52MS5BZ2VudBIsCgtjbGllbnRfZGF0YRg5IAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGwoTaGFzX3JlcXVpcmVkX3NraWxscxg6IAEoCBIPCgd2ZXJzaW9uGDsgASgFEhcKCmNyZWF0ZWRfYnkYPCABKAVIFIgBAUIHCgVfZnJvbUIMCgpfZnJvbV9uYW1lQhAKDl9zdWJjaGFubmVsX2lkQhUKE19leHRlcm5hbF90aWNrZXRfaWRCDAoKX3NlbnRpbWVudEILCglfbGFuZ3VhZ2VCEAoOX2xhbmd1YWdlX2NvZGVCDgoMX3NwYW1fc3RhdHVzQgoKCF9zdW1tYXJ5QgoKCF9zdWJqZWN0QgcKBV9ib2R5Qg0KC19ib2R5X3BsYWluQg0KC19ib2R5X2NsZWFuQg4KDF9jdXN0b21lcl9pZEIOCgxfY29udHJhY3RfaWRCDQoLX3BhcnRuZXJfaWRCCwoJX2FnZW50X2lkQgsKCV90ZW1wbGF0ZUINCgtfY2hhbm5lbF9pZEIgCh5fY3VzdG9tZXJfbGVnaXRpbWF0aW9uX21lc3NhZ2VCDQoLX2NyZWF0ZWRfYnki3xEKDVRpY2tldFN1bW1hcnkSCgoCaWQYASABKAUSMgoJZGlyZWN0aW9uGAIgASgOMh8udGlja2V0aW5nLnRpY2tldHMudjEuRGlyZWN0aW9uEhEKBGZyb20YAyABKAlIAIgBARIWCglmcm9tX25hbWUYBCABKAlIAYgBARIKCgJ0bxgFIAMoCRIKCgJjYxgGIAMoCRILCgNiY2MYByADKAkSFQoJY2NfZW1haWxzGAggAygJQgIYARIWCgpiY2NfZW1haWxzGAkgAygJQgIYARI/ChByZXBseV9yZWNpcGllbnRzGAogASgLMiUudGlja2V0aW5nLnRpY2tldHMudjEuUmVwbHlSZWNpcGllbnRzEhoKDXN1YmNoYW5uZWxfaWQYCyABKAVIAogBARIfChJleHRlcm5hbF90aWNrZXRfaWQYDCABKAlIA4gBARIRCglpbnRlcmZhY2UYDSABKAkSFgoJc2VudGltZW50GA4gASgJSASIAQESFQoIbGFuZ3VhZ2UYDyABKAlIBYgBARIaCg1sYW5ndWFnZV9jb2RlGBAgASgJSAaIAQESPgoQYWlfc3VwcG9ydF9sZXZlbBgRIAEoDjIkLnRpY2tldGluZy50aWNrZXRzLnYxLkFpU3VwcG9ydExldmVsEjoKC3NwYW1fc3RhdHVzGBIgASgOMiAudGlja2V0aW5nLnRpY2tldHMudjEuU3BhbVN0YXR1c0gHiAEBEhoKEmlzX2N1c3RvbWVyX2FjdGl2ZRgTIAEoCBIwCghwcmlvcml0eRgUIAEoDjIeLnRpY2tldGluZy50aWNrZXRzLnYxLlByaW9yaXR5Ei4KB2NoYW5uZWwYFSABKA4yHS50aWNrZXRpbmcudGlja2V0cy52MS5DaGFubmVsEjIKBnN0YXR1cxgWIAEoDjIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldFN0YXR1cxIUCgdzdW1tYXJ5GBcgASgJSAiIAQESFAoHc3ViamVjdBgYIAEoCUgJiAEBEi4KCmNyZWF0ZWRfYXQYHCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC21vZGlmaWVkX2F0GB0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI5ChVmaXJzdF9yZXNwb25zZV9kdWVfYnkYHiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmR1ZV9ieRgfIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPbGFzdF9tZXNzYWdlX2F0GCAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI8ChhsYXN0X2N1c3RvbWVyX21lc3NhZ2VfYXQYISABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKCGN1c3RvbWVyGCIgASgLMiUudGlja2V0aW5nLnRpY2tldHMudjEuQ3VzdG9tZXJTdW1tYXJ5EhgKC2N1c3RvbWVyX2lkGCMgASgJSAqIAQESGAoLY29udHJhY3RfaWQYJCABKAlIC4gBARIXCgpwYXJ0bmVyX2lkGCUgASgFSAyIAQESHQoVY3VzdG9tZXJfbGVnaXRpbWF0aW9uGCYgASgFEhUKCGFnZW50X2lkGCcgASgFSA2IAQESJwoEdGFncxgqIAMoCzIZLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZxIPCgd0YWdfaWRzGCsgAygFEjoKB2ludGVudHMYLCADKAsyKS50aWNrZXRpbmcudGlja2V0cy52MS5UaWNrZXRJbnRlbnRTdW1tYXJ5EkEKCHJhd19kYXRhGC0gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIWkrUYEioQaW5jbHVkZV9yYXdfZGF0YRIzCg9hdXRvX2V4ZWN1dGVfYXQYLyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKCmNoYW5uZWxfaWQYMCABKAlIDogBARItCgljbG9zZWRfYXQYMSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjIKHWN1c3RvbWVyX2xlZ2l0aW1hdGlvbl9tZXNzYWdlGDIgASgJQgaStRgCCAFID4gBARI5ChRsYXN0X3Jlc3BvbnNlX2F1dGhvchgzIAEoCzIbLnRpY2tldGluZy50aWNrZXRzLnYxLkFnZW50EioKBWFnZW50GDQgASgLMhsudGlja2V0aW5nLnRpY2tldHMudjEuQWdlbnQSEQoJYWdlbnRfaWRzGDUgAygFEisKBmFnZW50cxg2IAMoCzIbLnRpY2tldGluZy50aWNrZXRzLnYxLkFnZW50EhgKEHdvcmtlZF9vbl9ieV9pZHMYNyADKAUSMQoMd29ya2VkX29uX2J5GDggAygLMhsudGlja2V0aW5nLnRpY2tldHMudjEuQWdlbnQSLAoLY2xpZW50X2RhdGEYOSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhsKE2hhc19yZXF1aXJlZF9za2lsbHMYOiABKAgSDwoHdmVyc2lvbhg7IAEoBRIXCgpjcmVhdGVkX2J5GDwgASgFSBCIAQFCBwoFX2Zyb21CDAoKX2Zyb21fbmFtZUIQCg5fc3ViY2hhbm5lbF9pZEIVChNfZXh0ZXJuYWxfdGlja2V0X2lkQgwKCl9zZW50aW1lbnRCCwoJX2xhbmd1YWdlQhAKDl9sYW5ndWFnZV9jb2RlQg4KDF9zcGFtX3N0YXR1c0IKCghfc3VtbWFyeUIKCghfc3ViamVjdEIOCgxfY3VzdG9tZXJfaWRCDgoMX2NvbnRyYWN0X2lkQg0KC19wYXJ0bmVyX2lkQgsKCV9hZ2VudF9pZEINCgtfY2hhbm5lbF9pZEIgCh5fY3VzdG9tZXJfbGVnaXRpbWF0aW9uX21lc3NhZ2VCDQoLX2NyZWF0ZWRfYnkiNgoPUmVwbHlSZWNpcGllbnRzEgoKAnRvGAEgAygJEgoKAmNjGAIgAygJEgsKA2JjYxgDIAMoCSJ/CgVBZ2VudBIKCgJpZBgBIAEoBRIXCgpmaXJzdF9uYW1lGAIgASgJSACIAQESFgoJbGFzdF9uYW1lGAMgASgJSAGIAQESEgoFZW1haWwYBCABKAlIAogBAUINCgtfZmlyc3RfbmFtZUIMCgpfbGFzdF9uYW1lQggKBl9lbWFpbCLCAwoMSGlzdG9yeUVudHJ5Eg8KAmlkGAEgASgFSACIAQESNAoEdHlwZRgCIAEoDjImLnRpY2tldGluZy50aWNrZXRzLnYxLkhpc3RvcnlFbnRyeVR5cGUSMwoHY2hhbm5lbBgDIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLkNoYW5uZWxIAYgBARJBCgtzdWJfY2hhbm5lbBgEIAEoDjInLnRpY2tldGluZy50aWNrZXRzLnYxLkhpc3RvcnlTdWJDaGFubmVsSAKIAQESNwoGc3RhdHVzGAUgASgOMiIudGlja2V0aW5nLnRpY2tldHMudjEuVGlja2V0U3RhdHVzSAOIAQESFAoHc3ViamVjdBgGIAEoCUgEiAEBEhQKB3N1bW1hcnkYByABKAlIBYgBARIQCgN1cmwYCCABKAlIBogBARIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIFCgNfaWRCCgoIX2NoYW5uZWxCDgoMX3N1Yl9jaGFubmVsQgkKB19zdGF0dXNCCgoIX3N1YmplY3RCCgoIX3N1bW1hcnlCBgoEX3VybCq7AQoQSGlzdG9yeUVudHJ5VHlwZRIiCh5ISVNUT1JZX0VOVFJZX1RZUEVfVU5TUEVDSUZJRUQQABIdChlISVNUT1JZX0VOVFJZX1RZUEVfVElDS0VUEAESIwofSElTVE9SWV9FTlRSWV9UWVBFX0dSSURfTUVTU0FHRRACEh8KG0hJU1RPUllfRU5UUllfVFlQRV9ERUxJVkVSWRADEh4KGkhJU1RPUllfRU5UUllfVFlQRV9QQVlNRU5UEAQq4wIKEUhpc3RvcnlTdWJDaGFubmVsEiMKH0hJU1RPUllfU1VCX0NIQU5ORUxfVU5TUEVDSUZJRUQQABIgChxISVNUT1JZX1NVQl9DSEFOTkVMX0ZBQ0VCT09LEAESIQodSElTVE9SWV9TVUJfQ0hBTk5FTF9JTlNUQUdSQU0QAhIgChxISVNUT1JZX1NVQl9DSEFOTkVMX1dIQVRTQVBQEAMSIAocSElTVE9SWV9TVUJfQ0hBTk5FTF9URUxFR1JBTRAEEicKI0hJU1RPUllfU1VCX0NIQU5ORUxfQ09NUEFOWV9XRUJTSVRFEAUSJQohSElTVE9SWV9TVUJfQ0hBTk5FTF9HUklEX09QRVJBVE9SEAYSKQolSElTVE9SWV9TVUJfQ0hBTk5FTF9QUkVWSU9VU19TVVBQTElFUhAHEiUKIUhJU1RPUllfU1VCX0NIQU5ORUxfTkVYVF9TVVBQTElFUhAIYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_ticketing_api_v1_options, file_ticketing_tickets_v1_conversation, file_ticketing_tickets_v1_customer, file_ticketing_tickets_v1_enums, file_ticketing_tickets_v1_intent, file_ticketing_tickets_v1_tag]);
+  fileDesc("CiF0aWNrZXRpbmcvdGlja2V0cy92MS90aWNrZXQucHJvdG8SFHRpY2tldGluZy50aWNrZXRzLnYxIrwTCgZUaWNrZXQSCgoCaWQYASABKAUSMgoJZGlyZWN0aW9uGAIgASgOMh8udGlja2V0aW5nLnRpY2tldHMudjEuRGlyZWN0aW9uEhEKBGZyb20YAyABKAlIAIgBARIWCglmcm9tX25hbWUYBCABKAlIAYgBARIKCgJ0bxgFIAMoCRIKCgJjYxgGIAMoCRILCgNiY2MYByADKAkSFQoJY2NfZW1haWxzGAggAygJQgIYARIWCgpiY2NfZW1haWxzGAkgAygJQgIYARI/ChByZXBseV9yZWNpcGllbnRzGAogASgLMiUudGlja2V0aW5nLnRpY2tldHMudjEuUmVwbHlSZWNpcGllbnRzEhoKDXN1YmNoYW5uZWxfaWQYCyABKAVIAogBARIfChJleHRlcm5hbF90aWNrZXRfaWQYDCABKAlIA4gBARIRCglpbnRlcmZhY2UYDSABKAkSFgoJc2VudGltZW50GA4gASgJSASIAQESFQoIbGFuZ3VhZ2UYDyABKAlIBYgBARIaCg1sYW5ndWFnZV9jb2RlGBAgASgJSAaIAQESPgoQYWlfc3VwcG9ydF9sZXZlbBgRIAEoDjIkLnRpY2tldGluZy50aWNrZXRzLnYxLkFpU3VwcG9ydExldmVsEjoKC3NwYW1fc3RhdHVzGBIgASgOMiAudGlja2V0aW5nLnRpY2tldHMudjEuU3BhbVN0YXR1c0gHiAEBEhoKEmlzX2N1c3RvbWVyX2FjdGl2ZRgTIAEoCBIwCghwcmlvcml0eRgUIAEoDjIeLnRpY2tldGluZy50aWNrZXRzLnYxLlByaW9yaXR5Ei4KB2NoYW5uZWwYFSABKA4yHS50aWNrZXRpbmcudGlja2V0cy52MS5DaGFubmVsEjIKBnN0YXR1cxgWIAEoDjIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldFN0YXR1cxIUCgdzdW1tYXJ5GBcgASgJSAiIAQESFAoHc3ViamVjdBgYIAEoCUgJiAEBEhEKBGJvZHkYGSABKAlICogBARIXCgpib2R5X3BsYWluGBogASgJSAuIAQESFwoKYm9keV9jbGVhbhgbIAEoCUgMiAEBEi4KCmNyZWF0ZWRfYXQYHCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC21vZGlmaWVkX2F0GB0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI5ChVmaXJzdF9yZXNwb25zZV9kdWVfYnkYHiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmR1ZV9ieRgfIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPbGFzdF9tZXNzYWdlX2F0GCAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI8ChhsYXN0X2N1c3RvbWVyX21lc3NhZ2VfYXQYISABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKCGN1c3RvbWVyGCIgASgLMh4udGlja2V0aW5nLnRpY2tldHMudjEuQ3VzdG9tZXISGAoLY3VzdG9tZXJfaWQYIyABKAlIDYgBARIYCgtjb250cmFjdF9pZBgkIAEoCUgOiAEBEhcKCnBhcnRuZXJfaWQYJSABKAVID4gBARIdChVjdXN0b21lcl9sZWdpdGltYXRpb24YJiABKAUSFQoIYWdlbnRfaWQYJyABKAVIEIgBARI1CgthdHRhY2htZW50cxgoIAMoCzIgLnRpY2tldGluZy50aWNrZXRzLnYxLkF0dGFjaG1lbnQSFQoIdGVtcGxhdGUYKSABKAlIEYgBARInCgR0YWdzGCogAygLMhkudGlja2V0aW5nLnRpY2tldHMudjEuVGFnEg8KB3RhZ19pZHMYKyADKAUSMwoHaW50ZW50cxgsIAMoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldEludGVudBJBCghyYXdfZGF0YRgtIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCFpK1GBIqEGluY2x1ZGVfcmF3X2RhdGESKQoId29ya2l0ZW0YLiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjMKD2F1dG9fZXhlY3V0ZV9hdBgvIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoKY2hhbm5lbF9pZBgwIAEoCUgSiAEBEi0KCWNsb3NlZF9hdBgxIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMgodY3VzdG9tZXJfbGVnaXRpbWF0aW9uX21lc3NhZ2UYMiABKAlCBpK1GAIIAUgTiAEBEjkKFGxhc3RfcmVzcG9uc2VfYXV0aG9yGDMgASgLMhsudGlja2V0aW5nLnRpY2tldHMudjEuQWdlbnQSKgoFYWdlbnQYNCABKAsyGy50aWNrZXRpbmcudGlja2V0cy52MS5BZ2VudBIRCglhZ2VudF9pZHMYNSADKAUSKwoGYWdlbnRzGDYgAygLMhsudGlja2V0aW5nLnRpY2tldHMudjEuQWdlbnQSGAoQd29ya2VkX29uX2J5X2lkcxg3IAMoBRIxCgx3b3JrZWRfb25fYnkYOCADKAsyGy50aWNrZXRpbmcudGlja2V0cy52MS5BZ2VudBIsCgtjbGllbnRfZGF0YRg5IAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGwoTaGFzX3JlcXVpcmVkX3NraWxscxg6IAEoCBIPCgd2ZXJzaW9uGDsgASgFEhcKCmNyZWF0ZWRfYnkYPCABKAVIFIgBAUIHCgVfZnJvbUIMCgpfZnJvbV9uYW1lQhAKDl9zdWJjaGFubmVsX2lkQhUKE19leHRlcm5hbF90aWNrZXRfaWRCDAoKX3NlbnRpbWVudEILCglfbGFuZ3VhZ2VCEAoOX2xhbmd1YWdlX2NvZGVCDgoMX3NwYW1fc3RhdHVzQgoKCF9zdW1tYXJ5QgoKCF9zdWJqZWN0QgcKBV9ib2R5Qg0KC19ib2R5X3BsYWluQg0KC19ib2R5X2NsZWFuQg4KDF9jdXN0b21lcl9pZEIOCgxfY29udHJhY3RfaWRCDQoLX3BhcnRuZXJfaWRCCwoJX2FnZW50X2lkQgsKCV90ZW1wbGF0ZUINCgtfY2hhbm5lbF9pZEIgCh5fY3VzdG9tZXJfbGVnaXRpbWF0aW9uX21lc3NhZ2VCDQoLX2NyZWF0ZWRfYnkigBIKDVRpY2tldFN1bW1hcnkSCgoCaWQYASABKAUSMgoJZGlyZWN0aW9uGAIgASgOMh8udGlja2V0aW5nLnRpY2tldHMudjEuRGlyZWN0aW9uEhEKBGZyb20YAyABKAlIAIgBARIWCglmcm9tX25hbWUYBCABKAlIAYgBARIKCgJ0bxgFIAMoCRIKCgJjYxgGIAMoCRILCgNiY2MYByADKAkSFQoJY2NfZW1haWxzGAggAygJQgIYARIWCgpiY2NfZW1haWxzGAkgAygJQgIYARI/ChByZXBseV9yZWNpcGllbnRzGAogASgLMiUudGlja2V0aW5nLnRpY2tldHMudjEuUmVwbHlSZWNpcGllbnRzEhoKDXN1YmNoYW5uZWxfaWQYCyABKAVIAogBARIfChJleHRlcm5hbF90aWNrZXRfaWQYDCABKAlIA4gBARIRCglpbnRlcmZhY2UYDSABKAkSFgoJc2VudGltZW50GA4gASgJSASIAQESFQoIbGFuZ3VhZ2UYDyABKAlIBYgBARIaCg1sYW5ndWFnZV9jb2RlGBAgASgJSAaIAQESPgoQYWlfc3VwcG9ydF9sZXZlbBgRIAEoDjIkLnRpY2tldGluZy50aWNrZXRzLnYxLkFpU3VwcG9ydExldmVsEjoKC3NwYW1fc3RhdHVzGBIgASgOMiAudGlja2V0aW5nLnRpY2tldHMudjEuU3BhbVN0YXR1c0gHiAEBEhoKEmlzX2N1c3RvbWVyX2FjdGl2ZRgTIAEoCBIwCghwcmlvcml0eRgUIAEoDjIeLnRpY2tldGluZy50aWNrZXRzLnYxLlByaW9yaXR5Ei4KB2NoYW5uZWwYFSABKA4yHS50aWNrZXRpbmcudGlja2V0cy52MS5DaGFubmVsEjIKBnN0YXR1cxgWIAEoDjIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldFN0YXR1cxIUCgdzdW1tYXJ5GBcgASgJSAiIAQESFAoHc3ViamVjdBgYIAEoCUgJiAEBEi4KCmNyZWF0ZWRfYXQYHCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC21vZGlmaWVkX2F0GB0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI5ChVmaXJzdF9yZXNwb25zZV9kdWVfYnkYHiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmR1ZV9ieRgfIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPbGFzdF9tZXNzYWdlX2F0GCAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI8ChhsYXN0X2N1c3RvbWVyX21lc3NhZ2VfYXQYISABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKCGN1c3RvbWVyGCIgASgLMiUudGlja2V0aW5nLnRpY2tldHMudjEuQ3VzdG9tZXJTdW1tYXJ5EhgKC2N1c3RvbWVyX2lkGCMgASgJSAqIAQESGAoLY29udHJhY3RfaWQYJCABKAlIC4gBARIXCgpwYXJ0bmVyX2lkGCUgASgFSAyIAQESHQoVY3VzdG9tZXJfbGVnaXRpbWF0aW9uGCYgASgFEhUKCGFnZW50X2lkGCcgASgFSA2IAQESJwoEdGFncxgqIAMoCzIZLnRpY2tldGluZy50aWNrZXRzLnYxLlRhZxIPCgd0YWdfaWRzGCsgAygFEjoKB2ludGVudHMYLCADKAsyKS50aWNrZXRpbmcudGlja2V0cy52MS5UaWNrZXRJbnRlbnRTdW1tYXJ5EkEKCHJhd19kYXRhGC0gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIWkrUYEioQaW5jbHVkZV9yYXdfZGF0YRIzCg9hdXRvX2V4ZWN1dGVfYXQYLyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKCmNoYW5uZWxfaWQYMCABKAlIDogBARItCgljbG9zZWRfYXQYMSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjIKHWN1c3RvbWVyX2xlZ2l0aW1hdGlvbl9tZXNzYWdlGDIgASgJQgaStRgCCAFID4gBARI5ChRsYXN0X3Jlc3BvbnNlX2F1dGhvchgzIAEoCzIbLnRpY2tldGluZy50aWNrZXRzLnYxLkFnZW50EioKBWFnZW50GDQgASgLMhsudGlja2V0aW5nLnRpY2tldHMudjEuQWdlbnQSEQoJYWdlbnRfaWRzGDUgAygFEisKBmFnZW50cxg2IAMoCzIbLnRpY2tldGluZy50aWNrZXRzLnYxLkFnZW50EhgKEHdvcmtlZF9vbl9ieV9pZHMYNyADKAUSMQoMd29ya2VkX29uX2J5GDggAygLMhsudGlja2V0aW5nLnRpY2tldHMudjEuQWdlbnQSLAoLY2xpZW50X2RhdGEYOSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhsKE2hhc19yZXF1aXJlZF9za2lsbHMYOiABKAgSDwoHdmVyc2lvbhg7IAEoBRIXCgpjcmVhdGVkX2J5GDwgASgFSBCIAQE6H5K1GBt0aWNrZXRpbmcudGlja2V0cy52MS5UaWNrZXRCBwoFX2Zyb21CDAoKX2Zyb21fbmFtZUIQCg5fc3ViY2hhbm5lbF9pZEIVChNfZXh0ZXJuYWxfdGlja2V0X2lkQgwKCl9zZW50aW1lbnRCCwoJX2xhbmd1YWdlQhAKDl9sYW5ndWFnZV9jb2RlQg4KDF9zcGFtX3N0YXR1c0IKCghfc3VtbWFyeUIKCghfc3ViamVjdEIOCgxfY3VzdG9tZXJfaWRCDgoMX2NvbnRyYWN0X2lkQg0KC19wYXJ0bmVyX2lkQgsKCV9hZ2VudF9pZEINCgtfY2hhbm5lbF9pZEIgCh5fY3VzdG9tZXJfbGVnaXRpbWF0aW9uX21lc3NhZ2VCDQoLX2NyZWF0ZWRfYnkiNgoPUmVwbHlSZWNpcGllbnRzEgoKAnRvGAEgAygJEgoKAmNjGAIgAygJEgsKA2JjYxgDIAMoCSJ/CgVBZ2VudBIKCgJpZBgBIAEoBRIXCgpmaXJzdF9uYW1lGAIgASgJSACIAQESFgoJbGFzdF9uYW1lGAMgASgJSAGIAQESEgoFZW1haWwYBCABKAlIAogBAUINCgtfZmlyc3RfbmFtZUIMCgpfbGFzdF9uYW1lQggKBl9lbWFpbCLCAwoMSGlzdG9yeUVudHJ5Eg8KAmlkGAEgASgFSACIAQESNAoEdHlwZRgCIAEoDjImLnRpY2tldGluZy50aWNrZXRzLnYxLkhpc3RvcnlFbnRyeVR5cGUSMwoHY2hhbm5lbBgDIAEoDjIdLnRpY2tldGluZy50aWNrZXRzLnYxLkNoYW5uZWxIAYgBARJBCgtzdWJfY2hhbm5lbBgEIAEoDjInLnRpY2tldGluZy50aWNrZXRzLnYxLkhpc3RvcnlTdWJDaGFubmVsSAKIAQESNwoGc3RhdHVzGAUgASgOMiIudGlja2V0aW5nLnRpY2tldHMudjEuVGlja2V0U3RhdHVzSAOIAQESFAoHc3ViamVjdBgGIAEoCUgEiAEBEhQKB3N1bW1hcnkYByABKAlIBYgBARIQCgN1cmwYCCABKAlIBogBARIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIFCgNfaWRCCgoIX2NoYW5uZWxCDgoMX3N1Yl9jaGFubmVsQgkKB19zdGF0dXNCCgoIX3N1YmplY3RCCgoIX3N1bW1hcnlCBgoEX3VybCq7AQoQSGlzdG9yeUVudHJ5VHlwZRIiCh5ISVNUT1JZX0VOVFJZX1RZUEVfVU5TUEVDSUZJRUQQABIdChlISVNUT1JZX0VOVFJZX1RZUEVfVElDS0VUEAESIwofSElTVE9SWV9FTlRSWV9UWVBFX0dSSURfTUVTU0FHRRACEh8KG0hJU1RPUllfRU5UUllfVFlQRV9ERUxJVkVSWRADEh4KGkhJU1RPUllfRU5UUllfVFlQRV9QQVlNRU5UEAQq4wIKEUhpc3RvcnlTdWJDaGFubmVsEiMKH0hJU1RPUllfU1VCX0NIQU5ORUxfVU5TUEVDSUZJRUQQABIgChxISVNUT1JZX1NVQl9DSEFOTkVMX0ZBQ0VCT09LEAESIQodSElTVE9SWV9TVUJfQ0hBTk5FTF9JTlNUQUdSQU0QAhIgChxISVNUT1JZX1NVQl9DSEFOTkVMX1dIQVRTQVBQEAMSIAocSElTVE9SWV9TVUJfQ0hBTk5FTF9URUxFR1JBTRAEEicKI0hJU1RPUllfU1VCX0NIQU5ORUxfQ09NUEFOWV9XRUJTSVRFEAUSJQohSElTVE9SWV9TVUJfQ0hBTk5FTF9HUklEX09QRVJBVE9SEAYSKQolSElTVE9SWV9TVUJfQ0hBTk5FTF9QUkVWSU9VU19TVVBQTElFUhAHEiUKIUhJU1RPUllfU1VCX0NIQU5ORUxfTkVYVF9TVVBQTElFUhAIYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_ticketing_api_v1_options, file_ticketing_tickets_v1_conversation, file_ticketing_tickets_v1_customer, file_ticketing_tickets_v1_enums, file_ticketing_tickets_v1_intent, file_ticketing_tickets_v1_tag]);
 
 /**
  * A request of a customer and the work on it: an e-mail, a call, a letter, a
@@ -99,7 +99,7 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   bccEmails: string[];
 
   /**
-   * Who should get a reply; null for system tickets.
+   * The recipients of a reply; null for system tickets.
    *
    * @generated from field: ticketing.tickets.v1.ReplyRecipients reply_recipients = 10;
    */
@@ -387,7 +387,7 @@ export type Ticket = Message<"ticketing.tickets.v1.Ticket"> & {
   customerLegitimationMessage?: string | undefined;
 
   /**
-   * Who wrote the latest response.
+   * The author of the latest response.
    *
    * @generated from field: ticketing.tickets.v1.Agent last_response_author = 51;
    */
@@ -471,129 +471,93 @@ export const TicketSchema: GenMessage<Ticket> = /*@__PURE__*/
  */
 export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   /**
-   * Assigned by the service, never reused.
-   *
    * @generated from field: int32 id = 1;
    */
   id: number;
 
   /**
-   * Whether the ticket is incoming, outgoing or internal.
-   *
    * @generated from field: ticketing.tickets.v1.Direction direction = 2;
    */
   direction: Direction;
 
   /**
-   * The sender: an e-mail address or another identifier; null for channel system.
-   *
    * @generated from field: optional string from = 3;
    */
   from?: string | undefined;
 
   /**
-   * The name of the requester, or of the sending mailbox.
-   *
    * @generated from field: optional string from_name = 4;
    */
   fromName?: string | undefined;
 
   /**
-   * The recipients: e-mail addresses, telephone numbers or a chat group, by channel.
-   *
    * @generated from field: repeated string to = 5;
    */
   to: string[];
 
   /**
-   * The recipients of copies.
-   *
    * @generated from field: repeated string cc = 6;
    */
   cc: string[];
 
   /**
-   * The recipients of blind copies; outgoing e-mail only.
-   *
    * @generated from field: repeated string bcc = 7;
    */
   bcc: string[];
 
   /**
-   * Use `replyRecipients.cc`.
-   *
    * @generated from field: repeated string cc_emails = 8 [deprecated = true];
    * @deprecated
    */
   ccEmails: string[];
 
   /**
-   * Use `replyRecipients.bcc`.
-   *
    * @generated from field: repeated string bcc_emails = 9 [deprecated = true];
    * @deprecated
    */
   bccEmails: string[];
 
   /**
-   * Who should get a reply; null for system tickets.
-   *
    * @generated from field: ticketing.tickets.v1.ReplyRecipients reply_recipients = 10;
    */
   replyRecipients?: ReplyRecipients | undefined;
 
   /**
-   * The id of the mailbox.
-   *
    * @generated from field: optional int32 subchannel_id = 11;
    */
   subchannelId?: number | undefined;
 
   /**
-   * The unique id of the ticket in another ticketing system.
-   *
    * @generated from field: optional string external_ticket_id = 12;
    */
   externalTicketId?: string | undefined;
 
   /**
-   * The interface through which the ticket was created.
-   *
    * @generated from field: string interface = 13;
    */
   interface: string;
 
   /**
-   * The mood of the customer, detected by AI.
-   *
    * @generated from field: optional string sentiment = 14;
    */
   sentiment?: string | undefined;
 
   /**
-   * The name of the detected language.
-   *
    * @generated from field: optional string language = 15;
    */
   language?: string | undefined;
 
   /**
-   * The ISO 639-1 code of the detected language.
-   *
    * @generated from field: optional string language_code = 16;
    */
   languageCode?: string | undefined;
 
   /**
-   * How far AI has processed the ticket.
-   *
    * @generated from field: ticketing.tickets.v1.AiSupportLevel ai_support_level = 17;
    */
   aiSupportLevel: AiSupportLevel;
 
   /**
-   * Whether the ticket is spam, and who decided it; null if not decided.
-   *
    * @generated from field: optional ticketing.tickets.v1.SpamStatus spam_status = 18;
    */
   spamStatus?: SpamStatus | undefined;
@@ -606,78 +570,56 @@ export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   isCustomerActive: boolean;
 
   /**
-   * How urgent the ticket is.
-   *
    * @generated from field: ticketing.tickets.v1.Priority priority = 20;
    */
   priority: Priority;
 
   /**
-   * The way by which the request was received.
-   *
    * @generated from field: ticketing.tickets.v1.Channel channel = 21;
    */
   channel: Channel;
 
   /**
-   * The status of the ticket.
-   *
    * @generated from field: ticketing.tickets.v1.TicketStatus status = 22;
    */
   status: TicketStatus;
 
   /**
-   * A summary of the request.
-   *
    * @generated from field: optional string summary = 23;
    */
   summary?: string | undefined;
 
   /**
-   * The subject.
-   *
    * @generated from field: optional string subject = 24;
    */
   subject?: string | undefined;
 
   /**
-   * When the ticket was created.
-   *
    * @generated from field: google.protobuf.Timestamp created_at = 28;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the ticket was changed last.
-   *
    * @generated from field: google.protobuf.Timestamp modified_at = 29;
    */
   modifiedAt?: Timestamp | undefined;
 
   /**
-   * The latest time for a first response.
-   *
    * @generated from field: google.protobuf.Timestamp first_response_due_by = 30;
    */
   firstResponseDueBy?: Timestamp | undefined;
 
   /**
-   * The latest time for the resolution.
-   *
    * @generated from field: google.protobuf.Timestamp due_by = 31;
    */
   dueBy?: Timestamp | undefined;
 
   /**
-   * When the last message was received or sent.
-   *
    * @generated from field: google.protobuf.Timestamp last_message_at = 32;
    */
   lastMessageAt?: Timestamp | undefined;
 
   /**
-   * When the last message of the customer was received.
-   *
    * @generated from field: google.protobuf.Timestamp last_customer_message_at = 33;
    */
   lastCustomerMessageAt?: Timestamp | undefined;
@@ -690,162 +632,116 @@ export type TicketSummary = Message<"ticketing.tickets.v1.TicketSummary"> & {
   customer?: CustomerSummary | undefined;
 
   /**
-   * The id of the primary customer; null if not detected or not set.
-   *
    * @generated from field: optional string customer_id = 35;
    */
   customerId?: string | undefined;
 
   /**
-   * The id of the primary contract; null if not detected or not set.
-   *
    * @generated from field: optional string contract_id = 36;
    */
   contractId?: string | undefined;
 
   /**
-   * The id of the associated partner.
-   *
    * @generated from field: optional int32 partner_id = 37;
    */
   partnerId?: number | undefined;
 
   /**
-   * How certain the identity of the customer is, from 0 to 100.
-   *
    * @generated from field: int32 customer_legitimation = 38;
    */
   customerLegitimation: number;
 
   /**
-   * The id of the assigned agent.
-   *
    * @generated from field: optional int32 agent_id = 39;
    */
   agentId?: number | undefined;
 
   /**
-   * The tags.
-   *
    * @generated from field: repeated ticketing.tickets.v1.Tag tags = 42;
    */
   tags: Tag[];
 
   /**
-   * The ids of the tags.
-   *
    * @generated from field: repeated int32 tag_ids = 43;
    */
   tagIds: number[];
 
   /**
-   * The actions that AI agents propose.
-   *
    * @generated from field: repeated ticketing.tickets.v1.TicketIntentSummary intents = 44;
    */
   intents: TicketIntentSummary[];
 
   /**
-   * The source data of the originating system; only with `includeRawData=true`.
-   *
    * @generated from field: google.protobuf.Struct raw_data = 45;
    */
   rawData?: JsonObject | undefined;
 
   /**
-   * When a proposed action will be executed automatically.
-   *
    * @generated from field: google.protobuf.Timestamp auto_execute_at = 47;
    */
   autoExecuteAt?: Timestamp | undefined;
 
   /**
-   * The unique id of the chat conversation; channel chat only.
-   *
    * @generated from field: optional string channel_id = 48;
    */
   channelId?: string | undefined;
 
   /**
-   * When the ticket was closed; null while it is not closed.
-   *
    * @generated from field: google.protobuf.Timestamp closed_at = 49;
    */
   closedAt?: Timestamp | undefined;
 
   /**
-   * Why the legitimation is not higher; only if it is from 10 to 19.
-   *
    * @generated from field: optional string customer_legitimation_message = 50;
    */
   customerLegitimationMessage?: string | undefined;
 
   /**
-   * Who wrote the latest response.
-   *
    * @generated from field: ticketing.tickets.v1.Agent last_response_author = 51;
    */
   lastResponseAuthor?: Agent | undefined;
 
   /**
-   * The assigned agent.
-   *
    * @generated from field: ticketing.tickets.v1.Agent agent = 52;
    */
   agent?: Agent | undefined;
 
   /**
-   * The ids of the assigned agents: `[agentId]` or `[]`.
-   *
    * @generated from field: repeated int32 agent_ids = 53;
    */
   agentIds: number[];
 
   /**
-   * The assigned agents.
-   *
    * @generated from field: repeated ticketing.tickets.v1.Agent agents = 54;
    */
   agents: Agent[];
 
   /**
-   * The ids of the agents who worked on the ticket in the last hour.
-   *
    * @generated from field: repeated int32 worked_on_by_ids = 55;
    */
   workedOnByIds: number[];
 
   /**
-   * The agents who worked on the ticket in the last hour.
-   *
    * @generated from field: repeated ticketing.tickets.v1.Agent worked_on_by = 56;
    */
   workedOnBy: Agent[];
 
   /**
-   * Data that clients store with the ticket.
-   *
    * @generated from field: google.protobuf.Struct client_data = 57;
    */
   clientData?: JsonObject | undefined;
 
   /**
-   * Whether the caller has the skills for the ticket.
-   *
    * @generated from field: bool has_required_skills = 58;
    */
   hasRequiredSkills: boolean;
 
   /**
-   * The number of changes of the ticket; increases by one with each.
-   *
    * @generated from field: int32 version = 59;
    */
   version: number;
 
   /**
-   * The profile that created the ticket.
-   *
    * @generated from field: optional int32 created_by = 60;
    */
   createdBy?: number | undefined;
@@ -859,7 +755,7 @@ export const TicketSummarySchema: GenMessage<TicketSummary> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_ticket, 1);
 
 /**
- * Who should get a reply.
+ * The recipients of a reply.
  *
  * @generated from message ticketing.tickets.v1.ReplyRecipients
  */
@@ -950,7 +846,7 @@ export type HistoryEntry = Message<"ticketing.tickets.v1.HistoryEntry"> & {
   id?: number | undefined;
 
   /**
-   * What kind of entry it is.
+   * The kind of entry.
    *
    * @generated from field: ticketing.tickets.v1.HistoryEntryType type = 2;
    */
@@ -1014,7 +910,7 @@ export const HistoryEntrySchema: GenMessage<HistoryEntry> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_ticket, 4);
 
 /**
- * What kind of history entry it is.
+ * The kind of a history entry.
  *
  * @generated from enum ticketing.tickets.v1.HistoryEntryType
  */
@@ -1056,7 +952,7 @@ export const HistoryEntryType = {
 } as const;
 
 /**
- * What kind of history entry it is.
+ * The kind of a history entry.
  *
  * @generated from enum ticketing.tickets.v1.HistoryEntryType
  */

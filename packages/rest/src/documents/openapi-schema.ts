@@ -1,0 +1,247 @@
+import { type DescEnum, type DescField, type DescMessage, type JsonObject, ScalarType } from '@bufbuild/protobuf';
+import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
+import { formatDateTime, formatRfc3339 } from '../codec/date-time.ts';
+import { isMask, isPatch, jsonFormOf, rulesOf, spellingsOf } from '../codec/options.ts';
+import { itemKeywordsOf, keywordsOf } from '../codec/rules.ts';
+import { commentsOf } from './comments.ts';
+
+/** A JSON Schema in the dialect of OpenAPI 3.1. */
+export type Schema = JsonObject;
+
+/**
+ * Writes the schemas of the JSON that the encoders write and the decoders read, and collects the named schemas.
+ *
+ * Shape: the schema of a message or enum is a reference to a component with its short name. A message that occurs in
+ * responses and in requests has two components, the second with the suffix `Input`: the schema of a response lists
+ * every key and allows further ones, the schema of a request allows no others. Therefore all responses must be
+ * described before the first request.
+ * Errors: an Error if two different parts of a contract have the same name.
+ */
+export class SchemaWriter {
+  readonly #components = new Map<string, Schema>();
+  readonly #owners = new Map<string, string>();
+
+  /** The named schemas so far, by name. */
+  get components(): Record<string, Schema> {
+    return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** Defines a named schema, unless it is defined already, and returns the reference to it. */
+  define(name: string, owner: string, build: () => Schema): Schema {
+    const known = this.#owners.get(name);
+    if (known !== undefined && known !== owner) throw new Error(`${known} and ${owner} are both named ${name}`);
+    if (known === undefined) {
+      this.#owners.set(name, owner);
+      this.#components.set(name, build());
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  /** A message as `messageEncoder` writes it. */
+  output(message: DescMessage): Schema {
+    return this.define(shortName(message), message.typeName, () => this.#outputObject(message));
+  }
+
+  /** The value of a field as `messageEncoder` writes it where the field is set. */
+  outputValue(field: DescField): Schema {
+    return field.fieldKind === 'list' ? { type: 'array', items: this.#outputItem(field) } : this.#outputItem(field);
+  }
+
+  /** The part of a request message that is the body, as `compileMessageDecoder` reads it. */
+  body(message: DescMessage, fields: readonly DescField[]): Schema {
+    return this.define(shortName(message), `body ${message.typeName}`, () => this.#inputObject(message, fields));
+  }
+
+  /** The value of a field as the decoder reads it. */
+  inputValue(field: DescField): Schema {
+    const item = this.#inputItem(field);
+    const value = field.fieldKind === 'list' ? { type: 'array', ...itemKeywordsOf(field), items: item } : item;
+    const text = rulesOf(field).default;
+    return text === '' ? value : { ...value, default: jsonOf(field, text) };
+  }
+
+  #outputObject(message: DescMessage): Schema {
+    const inlined = message.fields.filter((field) => jsonFormOf(field).inline);
+    const properties: Record<string, Schema> = {};
+    const required: string[] = [];
+    for (const field of message.fields) {
+      if (inlined.includes(field)) continue;
+      const { omitWhenUnset, shownBy, mayBeOmitted } = jsonFormOf(field);
+      const value = this.outputValue(field);
+      const nullable = field.presence === FeatureSet_FieldPresence.EXPLICIT && !omitWhenUnset;
+      properties[field.jsonName] = annotated(field, nullable ? orNull(value) : value);
+      if (!omitWhenUnset && !mayBeOmitted && shownBy === '') required.push(field.jsonName);
+    }
+    const object = objectOf(properties, required);
+    const parts = inlined.flatMap((field) => (field.message ? [this.output(field.message)] : []));
+    return { ...describedBy(message), ...(parts.length > 0 ? { allOf: [...parts, object] } : object) };
+  }
+
+  #outputItem(field: DescField): Schema {
+    rejectWithoutJsonForm(field);
+    if (field.enum) return this.#enum(field.enum);
+    if (!field.message) return scalarOf(field);
+    switch (field.message.typeName) {
+      case 'google.protobuf.Timestamp':
+        return jsonFormOf(field).rfc3339 ? rfc3339 : dateTime;
+      case 'google.protobuf.Struct':
+        return anyObject;
+      case 'google.protobuf.Value':
+        return {};
+    }
+    if (!jsonFormOf(field).unwrap) return this.output(field.message);
+    const [only] = field.message.fields;
+    if (!only) throw new Error(`${field.toString()}: only one field can be unwrapped`);
+    const value = this.outputValue(only);
+    return only.presence === FeatureSet_FieldPresence.EXPLICIT ? orNull(value) : value;
+  }
+
+  #inputObject(message: DescMessage, fields: readonly DescField[]): Schema {
+    const properties: Record<string, Schema> = {};
+    const shown = fields.filter(isShown);
+    for (const field of shown) {
+      const value = this.inputValue(field);
+      const nullable = isPatch(message) ? rulesOf(field).nullable : !isRequired(field);
+      properties[field.jsonName] = annotated(field, nullable ? orNull(value) : value, limitsOf(field));
+    }
+    const required = shown.filter(isRequired).map((field) => field.jsonName);
+    return { ...describedBy(message), ...objectOf(properties, required), additionalProperties: false };
+  }
+
+  #inputItem(field: DescField): Schema {
+    rejectWithoutJsonForm(field);
+    if (field.enum && rulesOf(field).in.length > 0) return { type: 'string', enum: rulesOf(field).in };
+    if (field.enum) return this.#enum(field.enum);
+    if (!field.message) return { ...scalarOf(field), ...keywordsOf(field) };
+    const { message } = field;
+    switch (message.typeName) {
+      case 'google.protobuf.Timestamp':
+        return this.define('DateTimeInput', message.typeName, () => dateTimeInput);
+      case 'google.protobuf.Struct':
+        return anyObject;
+      case 'google.protobuf.Value':
+        return {};
+    }
+    const isInResponses = this.#owners.get(shortName(message)) === message.typeName;
+    const name = isInResponses ? `${shortName(message)}Input` : shortName(message);
+    return this.define(name, `input ${message.typeName}`, () => this.#inputObject(message, message.fields));
+  }
+
+  #enum(desc: DescEnum): Schema {
+    const spellings = spellingsOf(desc);
+    const values = desc.values.flatMap((value) => {
+      const spelling = spellings.get(value.number);
+      const { text } = commentsOf(value);
+      return spelling === undefined ? [] : [`- \`${spelling}\`${value.deprecated ? ' (deprecated)' : ''}: ${text}`];
+    });
+    return this.define(shortName(desc), desc.typeName, () => ({
+      description: [commentsOf(desc).text, values.join('\n')].filter(Boolean).join('\n\n'),
+      ...(desc.deprecated ? { deprecated: true } : {}),
+      type: 'string',
+      enum: [...spellings.values()],
+    }));
+  }
+}
+
+/** Whether a request may contain the field in its JSON. The decoder fills masks itself. */
+export function isShown(field: DescField): boolean {
+  return !isMask(field);
+}
+
+/** Whether a request without the field is refused. */
+export function isRequired(field: DescField): boolean {
+  const { required, minItems = 0 } = rulesOf(field);
+  return required || minItems > 0;
+}
+
+/** The description of a field, with the limits that JSON Schema has no keyword for. */
+export function descriptionOf(field: DescField, limits: readonly string[] = []): { description?: string } {
+  const description = [commentsOf(field).text, ...limits].filter(Boolean).join(' ');
+  return description === '' ? {} : { description };
+}
+
+/** Sentences for the limits of a request's field that JSON Schema has no keyword for. */
+export function limitsOf(field: DescField): string[] {
+  const { maxBytes, maxDepth } = rulesOf(field);
+  const sentences: string[] = [];
+  if (maxBytes !== undefined)
+    sentences.push(`At most ${sizeText(maxBytes)}${field.message ? ' of JSON' : ' in UTF-8'}.`);
+  if (maxDepth !== undefined) sentences.push(`At most ${maxDepth} levels deep.`);
+  return sentences;
+}
+
+function sizeText(bytes: number): string {
+  if (bytes % 1_048_576 === 0) return `${bytes / 1_048_576} MiB`;
+  return bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`;
+}
+
+function rejectWithoutJsonForm(field: DescField): void {
+  if (field.fieldKind === 'map' || field.oneof) throw new Error(`${field.toString()} has no JSON form`);
+}
+
+function shortName(desc: DescMessage | DescEnum): string {
+  return desc.parent ? `${shortName(desc.parent)}${desc.name}` : desc.name;
+}
+
+function describedBy(message: DescMessage): Schema {
+  const { text } = commentsOf(message);
+  return { ...(text === '' ? {} : { description: text }), ...(message.deprecated ? { deprecated: true } : {}) };
+}
+
+function annotated(field: DescField, schema: Schema, limits: readonly string[] = []): Schema {
+  return { ...schema, ...descriptionOf(field, limits), ...(field.deprecated ? { deprecated: true } : {}) };
+}
+
+function objectOf(properties: Record<string, Schema>, required: string[]): Schema {
+  return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
+}
+
+/** The same schema, null included. */
+function orNull(schema: Schema): Schema {
+  const { type, enum: values, $ref, ...rest } = schema;
+  if ($ref !== undefined) return { anyOf: [{ $ref }, { type: 'null' }], ...rest };
+  if (typeof type !== 'string') return schema;
+  return { ...schema, type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
+}
+
+function scalarOf(field: DescField): Schema {
+  switch (field.scalar) {
+    case ScalarType.STRING:
+      return { type: 'string' };
+    case ScalarType.BOOL:
+      return { type: 'boolean' };
+    case ScalarType.INT32:
+      return { type: 'integer', format: 'int32' };
+    case ScalarType.INT64:
+      return { type: 'integer', format: 'int64' };
+    case ScalarType.DOUBLE:
+      return { type: 'number', format: 'double' };
+    default:
+      throw new Error(`${field.toString()} has no JSON form`);
+  }
+}
+
+function jsonOf(field: DescField, text: string): string | number | boolean {
+  if (field.scalar === ScalarType.BOOL) return text === 'true';
+  return field.scalar === undefined || field.scalar === ScalarType.STRING ? text : Number(text);
+}
+
+const sampleSeconds = 1_769_850_600;
+const anyObject: Schema = { type: 'object', additionalProperties: true };
+const rfc3339: Schema = { type: 'string', format: 'date-time', examples: [formatRfc3339(sampleSeconds)] };
+const dateTime: Schema = {
+  type: 'string',
+  pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
+  examples: [formatDateTime(sampleSeconds)],
+};
+const dateTimeInput: Schema = {
+  description: 'A date, in UTC unless it has an offset; a day without a time means 00:00:00.',
+  oneOf: [
+    {
+      type: 'string',
+      description: '`YYYY-MM-DD HH:MM:SS`, `YYYY-MM-DD` or RFC 3339.',
+      examples: [formatDateTime(sampleSeconds), formatRfc3339(sampleSeconds)],
+    },
+    { type: 'integer', format: 'int64', description: 'Unix seconds.' },
+  ],
+};

@@ -1,3 +1,0 @@
-import { runAi } from '../tools/ai/run-ai.ts';
-
-process.exitCode = await runAi(process.argv.slice(2));

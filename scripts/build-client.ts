@@ -1,3 +1,0 @@
-import { buildClient } from '../tools/client/build-client.ts';
-
-buildClient();

@@ -1,3 +1,0 @@
-import { runCustomerImport } from '../tools/import/run-customer-import.ts';
-
-process.exitCode = await runCustomerImport(process.argv.slice(2));

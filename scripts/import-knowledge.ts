@@ -1,3 +1,0 @@
-import { runKnowledgeImport } from '../tools/import-knowledge/run-knowledge-import.ts';
-
-process.exitCode = await runKnowledgeImport(process.argv.slice(2));

@@ -1,0 +1,20 @@
+import type { Database } from '@ticketing/store/database.ts';
+import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
+import type { SettingParts } from '../setting/open.ts';
+
+/** The dependencies of the handlers of subchannels, which are stored with the settings. */
+export interface SubchannelParts extends Pick<SettingParts, 'settings' | 'secretBox' | 'emailTemplates' | 'newEvent'> {
+  subchannelIds: IdSequence;
+  /** Finds the webhook endpoint that names a subchannel; undefined if none does. */
+  findEndpointOf(subchannelId: number): Promise<number | undefined>;
+}
+
+/** Opens the subchannels on a database. */
+export function openSubchannels(
+  { connection }: Pick<Database, 'connection'>,
+  { settings, secretBox, emailTemplates, newEvent }: SettingParts,
+  findEndpointOf: SubchannelParts['findEndpointOf'],
+): SubchannelParts {
+  const subchannelIds = idSequence(connection, 'subchannel');
+  return { settings, secretBox, emailTemplates, newEvent, subchannelIds, findEndpointOf };
+}

@@ -1,0 +1,85 @@
+import { create } from '@bufbuild/protobuf';
+import type { RecordExecutionRequest, RecordExecutionResponse, ReplaceAutoExecutionRequest, ReplaceAutoExecutionResponse } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
+import { TicketChangeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import { traceparentOf } from '@ticketing/runtime/trace.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
+import type { Context } from '../context.ts';
+import { eventHeader, eventHeaderOf } from '../ticket/event-header.ts';
+import { intentStates } from '../ticket/intent-to-proto.ts';
+import { readBulkElement } from '../ticket/read-patch.ts';
+import { slaRulesOf } from '../ticket/read-sla.ts';
+import { requireValidChanges } from '../ticket/require-valid-changes.ts';
+import { decideFields } from '../ticket/rules/decision.ts';
+import { type RequestedChange, writeWithCustomer } from '../ticket/write-with-customer.ts';
+import { writeTicket } from '../ticket/write.ts';
+import { decideExecution } from './rules.ts';
+
+/**
+ * Stores the execution of an intent and its effects on the ticket in one change. The author of the change is the actor
+ * of the execution.
+ *
+ * Errors: ticket_not_found, concurrent_change; those of `requireValidChanges`. Source: docs/reference/api.md, Execution of an intent.
+ */
+export async function recordExecution(
+  context: Context,
+  call: Call,
+  request: RecordExecutionRequest,
+): Promise<RecordExecutionResponse> {
+  const { ticketId, intentId, change = create(TicketChangeSchema), aiSupportLevel, autoExecuteAt } = request;
+  const { patch, refreshMode } = readBulkElement(change);
+  if (refreshMode !== undefined) {
+    const detail = 'an execution cannot request an analysis';
+    throw invalidInput([{ pointer: '#/change/refreshMode', code: 'not_allowed', detail }]);
+  }
+  const placed = { change: { ...change, id: ticketId }, patch, refreshMode, pointer: '#/change' };
+  await requireValidChanges(context, [placed]);
+  if (request.validateOnly) return { $typeName: 'ticketing.tickets.v1.RecordExecutionResponse', version: 0 };
+  const { profileId = null, profileKind: kind = 'service' } = request;
+  const author = { profileId, isHuman: isHuman({ kind: kind as ProfileKind | 'service' }) };
+  const sla = await slaRulesOf(context, await context.tags.tree());
+  const header = eventHeader(context, { profileId, kind }, traceparentOf(call.trace));
+  const execution = {
+    intentId,
+    intents: intentStates(request.intents),
+    closesTicket: request.close,
+    aiSupportLevel,
+    autoExecuteAt: autoExecuteAt ? Number(autoExecuteAt.seconds) : null,
+  };
+  const requested: RequestedChange = {
+    ticketId,
+    input: patch.input,
+    isHuman: author.isHuman,
+    decide: (stored, input) => {
+      const patchContext = { author, now: context.now(), includeInWorklog: true, sla, header };
+      return decideExecution(stored, { ...execution, patch: { ...patch, input } }, patchContext);
+    },
+  };
+  const { ticket } = await writeWithCustomer(context, requested, { requestId: request.executionId });
+  return { $typeName: 'ticketing.tickets.v1.RecordExecutionResponse', version: ticket.version };
+}
+
+/**
+ * Replaces the time at which the system executes an intent of a ticket, if the ticket still has that time.
+ *
+ * Errors: ticket_not_found, concurrent_change. Source: docs/reference/api.md, Automatic execution.
+ */
+export async function replaceAutoExecution(
+  context: Context,
+  call: Call,
+  { ticketId, replaced, autoExecuteAt }: ReplaceAutoExecutionRequest,
+): Promise<ReplaceAutoExecutionResponse> {
+  const before = readSeconds(replaced);
+  await writeTicket(context, ticketId, ({ ticket }) => {
+    if (ticket.autoExecuteAt !== before) return {};
+    const input = { autoExecuteAt: readSeconds(autoExecuteAt) };
+    const { change } = decideFields(ticket, input, context.now(), eventHeaderOf(context, call));
+    return change ? { change: { ...change, event: { ...change.event, cause: 'schedule' } } } : {};
+  });
+  return { $typeName: 'ticketing.tickets.v1.ReplaceAutoExecutionResponse' };
+}
+
+function readSeconds(time: { seconds: bigint } | undefined): number | null {
+  return time ? Number(time.seconds) : null;
+}

@@ -1,0 +1,55 @@
+import type { Attachment, Email } from 'postal-mime';
+
+/** The longest `Message-ID` that is kept, with its angle brackets. A longer one counts as none. */
+const maxMessageIdChars = 998;
+/** How many ids of a header are read: the last ones of `References` name the nearest messages. */
+const maxHeaderIds = 100;
+
+/**
+ * The ids in the value of a header such as `References`, in its order, each with its angle brackets. Of a very long list
+ * the last ones are returned. Time is linear in the input.
+ */
+export function messageIds(value: string): string[] {
+  return (value.match(/<[^<>\s]+>/g) ?? []).filter(isMessageId).slice(-maxHeaderIds);
+}
+
+/** The id of a message: that in its `Message-ID`; some programs leave the angle brackets out. */
+export function ownMessageId(value: string): string | null {
+  const id = messageIds(value)[0] ?? `<${value.trim()}>`;
+  return isMessageId(id) ? id : null;
+}
+
+function isMessageId(id: string): boolean {
+  return id.length <= maxMessageIdChars && /^<[!-;=?-~\u00a1-\uffff]+>$/.test(id);
+}
+
+const reportedTypes = ['message/rfc822', 'text/rfc822-headers', 'message/rfc822-headers'];
+/** How many bytes of a reported mail are read to find its headers. */
+const headBytes = 64 * 1024;
+/** More than a thread needs; each is looked up. */
+const maxAnsweredIds = 200;
+
+/**
+ * The ids of the messages that a mail replies to, the nearest first: those of `In-Reply-To`, which names one message,
+ * of `References`, which names the whole thread with the nearest last, and of the mail that a report of a mail server
+ * is about.
+ */
+export function answeredIds(email: Email): string[] {
+  const { inReplyTo = '', references = '' } = email;
+  const named = [inReplyTo, references].flatMap((value) => messageIds(value).reverse());
+  return [...new Set([...named, ...reportedIds(email)])].slice(0, maxAnsweredIds);
+}
+
+/** The ids of the mails that a report is about. Many servers name them nowhere else in a report of a failed delivery. */
+function reportedIds({ headers, attachments }: Email): string[] {
+  const type = headers.find(({ key }) => key === 'content-type')?.value ?? '';
+  if (!/^multipart\/report\b/i.test(type)) return [];
+  return attachments.filter(({ mimeType }) => reportedTypes.includes(mimeType)).flatMap(readMessageId);
+}
+
+function readMessageId({ content }: Attachment): string[] {
+  const text =
+    typeof content === 'string' ? content : Buffer.from(new Uint8Array(content)).toString('latin1', 0, headBytes);
+  const head = text.slice(0, /\n\r?\n/.exec(text)?.index ?? headBytes);
+  return messageIds(/^message-id[ \t]*:((?:[^\n]|\n[ \t])*)/im.exec(head)?.[1] ?? '');
+}

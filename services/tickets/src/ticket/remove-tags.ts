@@ -1,0 +1,56 @@
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import type { Commit } from './commit.ts';
+import { eventHeader } from './event-header.ts';
+import { decideFields } from './rules/decision.ts';
+import type { EventActor } from './rules/event.ts';
+import type { TicketStore } from './store/store.ts';
+import { ignoreDeleted } from './write.ts';
+
+const concurrency = 10;
+
+/** A deleted tag, and the actor in whose name it is removed. */
+export interface RemovedTag {
+  id: number;
+  deletedBy: EventActor;
+}
+
+/** The dependencies of `removeTags`. */
+export interface RemoveTagsDeps {
+  tickets: Pick<TicketStore, 'idsWithTags'>;
+  commit: Commit;
+  runtime: Runtime;
+}
+
+/**
+ * Removes deleted tags from all tickets that still have one, each by one change in the name of the profile that deleted
+ * the tag. It may run several times, also concurrently: a ticket without the tags is not changed.
+ */
+export async function removeTags(
+  deps: RemoveTagsDeps,
+  tags: readonly RemovedTag[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const tagIds = tags.map(({ id }) => id);
+  while (!signal?.aborted) {
+    const ticketIds = await deps.tickets.idsWithTags(tagIds, concurrency);
+    if (ticketIds.length === 0) return;
+    await Promise.all(ticketIds.map((ticketId) => removeFromTicket(deps, ticketId, tags).catch(ignoreDeleted)));
+  }
+}
+
+async function removeFromTicket(
+  { commit, runtime }: RemoveTagsDeps,
+  ticketId: number,
+  tags: readonly RemovedTag[],
+): Promise<void> {
+  await commit({
+    ticketId,
+    decide({ ticket }) {
+      const removed = tags.filter(({ id }) => ticket.tagIds.includes(id));
+      const [first] = removed;
+      if (!first) return {};
+      const tagIds = ticket.tagIds.filter((id) => !removed.some((tag) => tag.id === id));
+      return decideFields(ticket, { tagIds }, secondsNow(runtime), eventHeader({ runtime }, first.deletedBy));
+    },
+  });
+}
