@@ -50,7 +50,7 @@ export const service = composeService({
   setUpStore,
   compose(kit) {
     const features = openFeatures(kit);
-    const { agent, session, learning, featuresOf, analysis, execution, clients, deleted } = features;
+    const { agent, session, learning, extractFeatures, analysis, execution, clients, deleted } = features;
     const { opened } = kit.database;
     return {
       implementations: [
@@ -73,7 +73,10 @@ export const service = composeService({
       operations: { 'encrypt-secrets': (print) => printEncryption(agent, print) },
       loops: [
         { role: 'analyser', start: () => startAnalyser(analysis, { opened }) },
-        { role: 'analyser', start: () => startLearner(learning, { snapshots: clients.snapshots, featuresOf, opened }) },
+        {
+          role: 'analyser',
+          start: () => startLearner(learning, { snapshots: clients.snapshots, extractFeatures, opened }),
+        },
       ],
       pending: [
         { description: 'tickets are not analysed yet', count: async () => (await analysis.analyses.size()).queued },
@@ -93,9 +96,9 @@ function openFeatures(kit: Kit<IntentsConfig, DetectionSettings>) {
   const intents = intentStore(kit.database.connection, deleted.tickets);
   const learning = openLearning(kit, clients, deleted);
   const { agents, secretBox } = agent;
-  const { analysis, featuresOf } = openAnalysis(kit, clients, { agents, intents, models: learning.source });
+  const { analysis, extractFeatures } = openAnalysis(kit, clients, { agents, intents, models: learning.source });
   const execution = openExecution(kit, clients, { agents, secretBox, intents });
-  return { clients, deleted, agent, session, intents, learning, analysis, featuresOf, execution };
+  return { clients, deleted, agent, session, intents, learning, analysis, extractFeatures, execution };
 }
 
 /**

@@ -28,7 +28,7 @@ const limits: SandboxLimits = {
 /** The provider without a network. It also makes the features of texts that are learned from. */
 export interface BuiltinDetection extends Detection {
   /** The features of a text, as bytes. Errors: those of `detect`, and SandboxError. */
-  featuresOf(text: TicketText): Promise<Uint8Array>;
+  extractFeatures(text: TicketText): Promise<Uint8Array>;
 }
 
 /**
@@ -44,33 +44,33 @@ export function openBuiltinDetection(log: Logger, models: ModelSource): BuiltinD
   return {
     async detect(request, signal) {
       signal.throwIfAborted();
-      const [text, sought] = [beginningOf(request.text), soughtKeywords(request)];
+      const [text, sought] = [cutText(request.text), soughtKeywords(request)];
       const analyse = (version: number) => sandbox.run('analysis', 'analyse', text, sought, version);
       const analysis = await repeatCrashed(() => withModel(analyse), log);
       signal.throwIfAborted();
-      return withKeywords(foundBy(analysis), request, new Set(analysis.keywords));
+      return withKeywords(toFindings(analysis), request, new Set(analysis.keywords));
     },
-    featuresOf: (text) => repeatCrashed(() => sandbox.run('features', 'featuresOf', beginningOf(text)), log),
+    extractFeatures: (text) => repeatCrashed(() => sandbox.run('features', 'extractFeatures', cutText(text)), log),
     close: () => sandbox.close(),
   };
 }
 
 /** The part of a text that is read. */
-function beginningOf({ subject, body }: TicketText): TicketText {
+function cutText({ subject, body }: TicketText): TicketText {
   return { subject: subject?.slice(0, maxSubjectChars) ?? null, body: body?.slice(0, maxBodyChars) ?? null };
 }
 
-function foundBy({ language, sentiment, summary, spamProbability, tags }: Analysis): FoundInText {
+function toFindings({ language, sentiment, summary, spamProbability, tags }: Analysis): FoundInText {
   return {
     languageCode: language?.code ?? null,
     sentiment: sentiment?.label ?? null,
     summary,
     tags,
-    spam: spamProbability === null ? null : spamOf(spamProbability),
+    spam: spamProbability === null ? null : toSpam(spamProbability),
   };
 }
 
-function spamOf(probability: number): NonNullable<Detected['spam']> {
+function toSpam(probability: number): NonNullable<Detected['spam']> {
   const isSpam = probability >= spamThreshold;
   return { isSpam, confidence: isSpam ? probability : 1 - probability };
 }

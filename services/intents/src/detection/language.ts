@@ -22,7 +22,7 @@ const confidences: readonly (readonly [number, number])[] = [
 const unreliable = 0.35;
 
 /** Finds the language of a text. The first 350 bytes decide, so the text should begin with what the customer wrote. */
-export function languageOf(text: string): Language | null {
+export function detectLanguage(text: string): Language | null {
   const start = text.slice(0, 1000);
   if ((start.match(/\p{L}/gu)?.length ?? 0) < minLetters) return null;
   const found = eld.detect(start);

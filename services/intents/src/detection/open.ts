@@ -58,7 +58,7 @@ export function openAnalysis(
   kit: DetectionKit,
   clients: AnalysisServices,
   { agents, intents, models }: AnalysisParts,
-): { analysis: AnalysisContext; featuresOf: BuiltinDetection['featuresOf'] } {
+): { analysis: AnalysisContext; extractFeatures: BuiltinDetection['extractFeatures'] } {
   const { runtime, log } = kit;
   const builtin = openBuiltinDetection(log, models);
   const detection = openDetection(kit, builtin);
@@ -87,7 +87,7 @@ export function openAnalysis(
     stopping: kit.stopping,
     log,
   };
-  return { analysis, featuresOf: builtin.featuresOf };
+  return { analysis, extractFeatures: builtin.extractFeatures };
 }
 
 /** Opens the detection by the provider that the settings select. */

@@ -68,18 +68,18 @@ type Analyses = mongo.Collection<AnalysisDocument>;
 
 const leaseMs = 20_000;
 
-function collectionOf(connection: Connection): Analyses {
+function analysisCollection(connection: Connection): Analyses {
   return connection.collection('analyses') as unknown as Analyses;
 }
 
 /** Builds the missing indexes of the queue. */
 export async function buildAnalysisIndexes(connection: Connection): Promise<void> {
-  await collectionOf(connection).createIndex({ nextAttemptAt: 1 });
+  await analysisCollection(connection).createIndex({ nextAttemptAt: 1 });
 }
 
 /** Opens the queue on a connection. */
 export function analysisStore(connection: Connection, newRunId: () => string): AnalysisStore {
-  const analyses = collectionOf(connection);
+  const analyses = analysisCollection(connection);
   const leases = openLeases<AnalysisDocument>(analyses, { connection, durationMs: leaseMs });
   const at = (delayMs = 0) => new Date(serverTime(connection) + delayMs);
   return {

@@ -39,7 +39,7 @@ export async function simulateExecution(
 
 async function simulateFirst(context: ExecutionContext, actor: Actor, plan: ExecutionPlan): Promise<ActionResult> {
   const { execution } = plan;
-  const steps = stepsOf(execution.step, execution.informsCustomer);
+  const steps = listSteps(execution.step, execution.informsCustomer);
   const success = (details: JsonObject = {}) => ownResult('success', 'dry_run', { dryRun: true, steps, ...details });
   const failure = (reason: string) => ownResult('failure', reason, { dryRun: true, steps });
   try {
@@ -101,7 +101,7 @@ async function validateChange(
   await context.tickets.recordExecution(actor, after, record);
 }
 
-function stepsOf(first: ExecutionStep, informsCustomer: boolean): ExecutionStep[] {
+function listSteps(first: ExecutionStep, informsCustomer: boolean): ExecutionStep[] {
   const steps: ExecutionStep[] = [];
   for (let step: ExecutionStep | undefined = first; step; step = stepAfter(step, informsCustomer)) steps.push(step);
   return steps;

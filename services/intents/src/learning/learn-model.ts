@@ -69,7 +69,7 @@ async function learnClaimed(
   const newest = await models.newest();
   // After an erasure, the training does not start from a model that has seen the erased examples.
   const mayContinue = newest !== undefined && newest.erasures === training.erasures;
-  const previous = mayContinue ? await models.bytesOf(newest.version) : undefined;
+  const previous = mayContinue ? await models.readBytes(newest.version) : undefined;
   const input = { previous, batches: examples.newest(maxExamples) };
   const { tagsLeftOut, ...model } = await trainModel(input, signal);
   const stored = await models.store(training, model);

@@ -39,7 +39,7 @@ export function learnTags(course: Course): { labels: LearnedLabel[]; threshold: 
     kept && course.knownThreshold !== undefined
       ? { measurements: kept, threshold: course.knownThreshold }
       : measureEach(lesson);
-  return { labels: labelsOf('tag', tagIds.map(String), fitEach(lesson, known), measurements), threshold };
+  return { labels: combineLabels('tag', tagIds.map(String), fitEach(lesson, known), measurements), threshold };
 }
 
 /** Learns which topic tickets have. */
@@ -53,7 +53,7 @@ export function learnTopics(course: Course): LearnedLabel[] {
   const lesson = { examples, features: course.features, count: topics.length };
   const known = topics.map((topic) => course.known('topic', topic));
   const measurements = keptMeasurements(course, known) ?? measureChoice(lesson);
-  return labelsOf('topic', topics, fitChoice(lesson, known), measurements);
+  return combineLabels('topic', topics, fitChoice(lesson, known), measurements);
 }
 
 /** Learns to recognise spam. */
@@ -66,7 +66,7 @@ export function learnSpam(course: Course): LearnedLabel[] {
   const lesson = { examples, features: course.features, count: 1 };
   const known = [course.known('spam', 'spam')];
   const measurements = keptMeasurements(course, known) ?? measureEach(lesson, spamThreshold).measurements;
-  return labelsOf('spam', ['spam'], fitEach(lesson, known), measurements);
+  return combineLabels('spam', ['spam'], fitEach(lesson, known), measurements);
 }
 
 /** The measurements of the previous model, if they are still used and it knows all labels. */
@@ -78,7 +78,7 @@ function keptMeasurements(
   return knownThreshold !== undefined && measurements.length === known.length ? measurements : undefined;
 }
 
-function labelsOf(
+function combineLabels(
   task: Task,
   names: readonly string[],
   fitted: readonly Pick<LearnedLabel, 'weights' | 'bias'>[],

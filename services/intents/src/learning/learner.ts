@@ -17,7 +17,7 @@ const maxPauseMs = 10_000;
 export interface LearnerParts {
   snapshots(call: OnBehalfOf): Pick<Client<typeof SnapshotService>, 'getTicketSnapshots'>;
   /** Makes the features of a text, as bytes. */
-  featuresOf(text: TicketText): Promise<Uint8Array>;
+  extractFeatures(text: TicketText): Promise<Uint8Array>;
   /** Resolves when the database is reached. */
   opened: Promise<unknown>;
 }
@@ -88,7 +88,7 @@ async function readTicket(
  * exist any more.
  */
 async function makeExample(
-  { snapshots: openClient, featuresOf }: LearnerParts,
+  { snapshots: openClient, extractFeatures }: LearnerParts,
   { ticketId, tags }: ClaimedTicket,
   signal: AbortSignal,
 ): Promise<LabelledFeatures | null | undefined> {
@@ -99,5 +99,5 @@ async function makeExample(
   const { tagIds, spamStatus = null } = ticket;
   const labels = trainingLabels(tags, { tagIds, spamStatus, isSpam });
   if (labels.tagIds === null && labels.isSpam === null) return null;
-  return { ...labels, features: await featuresOf(ticketText(ticket)) };
+  return { ...labels, features: await extractFeatures(ticketText(ticket)) };
 }

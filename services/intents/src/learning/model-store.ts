@@ -32,7 +32,7 @@ export interface ClaimedTraining {
 export interface ModelStore {
   newest(): Promise<StoredModel | undefined>;
   /** The bytes of a model; undefined if it is not stored any more. */
-  bytesOf(version: number): Promise<Uint8Array | undefined>;
+  readBytes(version: number): Promise<Uint8Array | undefined>;
   /** Removes a model that is damaged. */
   discard(version: number): Promise<void>;
   /**
@@ -104,9 +104,9 @@ export function modelStore(connection: Connection, format: number): ModelStore {
     newest: () =>
       storeCall(async () => {
         const found = await models.findOne({ format }, { sort: { _id: -1 }, projection: described });
-        return found ? modelOf(found) : undefined;
+        return found ? fromDocument(found) : undefined;
       }),
-    bytesOf: (version) =>
+    readBytes: (version) =>
       storeCall(async () => {
         const found = await models.findOne({ _id: version, format }, { projection: { bytes: 1 } });
         return found?.bytes.value();
@@ -151,7 +151,7 @@ export function modelStore(connection: Connection, format: number): ModelStore {
         }
         await removeOld(models);
         await leases.release(claim, { failures: 0, notBefore: null, lastError: null });
-        return modelOf(document);
+        return fromDocument(document);
       }),
     release: ({ claim, failures }, failure) =>
       storeCall(async () => {
@@ -162,7 +162,7 @@ export function modelStore(connection: Connection, format: number): ModelStore {
   };
 }
 
-function modelOf({
+function fromDocument({
   _id: version,
   trainedAt,
   durationMs,

@@ -1,6 +1,6 @@
 import type { LinearWeights } from './fit-linear.ts';
 import type { Column, Measurement, Model, Task } from './model.ts';
-import { indexOf, type Vocabulary } from './vocabulary.ts';
+import { findIndex, type Vocabulary } from './vocabulary.ts';
 
 /** A label as it was learned, before its weights are rounded. */
 export interface LearnedLabel extends LinearWeights {
@@ -38,7 +38,7 @@ export function knownLabels(
 ): (task: Task, label: string) => KnownLabel | undefined {
   if (!model) return () => undefined;
   const { vocabulary, columns, weights } = model;
-  const positions = Array.from(hashes, (hash) => indexOf(vocabulary.hashes, hash));
+  const positions = Array.from(hashes, (hash) => findIndex(vocabulary.hashes, hash));
   return (task, label) => {
     const number = columns.findIndex((column) => column.task === task && column.label === label);
     const column = columns[number];

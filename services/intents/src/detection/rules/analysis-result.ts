@@ -3,7 +3,7 @@ import type { AiAgentState } from '../../agent/rules/agent.ts';
 import type { IntentProposal } from '../../intent/rules/intent.ts';
 import type { AnalysisParts } from './analysis-mode.ts';
 import type { Detected } from './detected.ts';
-import { type ProposalTicket, proposalsFor } from './proposals.ts';
+import { buildProposals, type ProposalTicket } from './proposals.ts';
 
 /** The result of an analysis, before it is applied. It is stored as JSON. Parts that were not analysed are null. */
 export interface AnalysisResult {
@@ -54,7 +54,7 @@ export function decideResult(
     tagIds: found.map(({ label }) => label),
     isSpam,
     proposals: parts.intents
-      ? proposalsFor({ ...ticket, tags, keywords: new Set(detected.keywords) }, fitting, now)
+      ? buildProposals({ ...ticket, tags, keywords: new Set(detected.keywords) }, fitting, now)
       : null,
   };
 }
