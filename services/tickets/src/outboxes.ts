@@ -1,5 +1,5 @@
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
-import { openOutbox, type Outbox } from '@ticketing/events/outbox/outbox.ts';
+import { type Outbox, openOutbox } from '@ticketing/events/outbox/outbox.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { tagCollection } from './tag/store.ts';
 import { tagChangedMessage } from './tag/to-proto.ts';

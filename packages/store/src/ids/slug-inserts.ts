@@ -1,8 +1,8 @@
 import { freeSlug, stemOf } from '@ticketing/text/slug.ts';
 import type { mongo } from 'mongoose';
+import { conflict } from '../document/retry-on-conflict.ts';
 import { isDuplicateKey } from '../document/store-error.ts';
 import type { UniqueWrites } from '../document/unique-writes.ts';
-import { conflict } from './retry-on-conflict.ts';
 
 /** A document whose slug is unique, in its collection or among those with the same owner; a unique index says which. */
 export interface SlugDocument {

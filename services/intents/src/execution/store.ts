@@ -1,15 +1,11 @@
 import { toJsonString } from '@bufbuild/protobuf';
-import {
-  type IntentOutcome,
-  IntentOutcomeSchema,
-  TicketIntentStatus,
-} from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import { type IntentOutcome, IntentOutcomeSchema, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Claimed, openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection } from 'mongoose';
 import type { ExecutionState } from '../intent/rules/execution.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
-import { fromDocument, type IntentDocument, intentCollection, jsonWeight } from '../intent/store.ts';
+import { fromDocument, intentCollection, type IntentDocument, jsonWeight } from '../intent/store.ts';
 
 /** An intent whose execution this process carries out. */
 export interface ClaimedExecution {

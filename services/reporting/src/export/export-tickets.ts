@@ -1,6 +1,11 @@
 import { toBinary } from '@bufbuild/protobuf';
 import type { HttpBody } from '@ticketing/contracts/ticketing/api/v1/http_body_pb.ts';
-import { type ExportReportingTicketsRequest, ExportReportingTicketsRequestSchema, type ExportReportingTicketsResponse, ReportingExportSchema } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import {
+  type ExportReportingTicketsRequest,
+  ExportReportingTicketsRequestSchema,
+  type ExportReportingTicketsResponse,
+  ReportingExportSchema,
+} from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
 import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/routes/http-body.ts';

@@ -1,5 +1,9 @@
 import type { HttpBody } from '@ticketing/contracts/ticketing/api/v1/http_body_pb.ts';
-import { ExportStatus, type GetReportingExportFileRequest, type GetReportingExportFileResponse } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import {
+  ExportStatus,
+  type GetReportingExportFileRequest,
+  type GetReportingExportFileResponse,
+} from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/routes/http-body.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';

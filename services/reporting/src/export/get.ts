@@ -1,4 +1,7 @@
-import type { GetReportingExportRequest, GetReportingExportResponse } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import type {
+  GetReportingExportRequest,
+  GetReportingExportResponse,
+} from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { findOwnExport } from './find-own.ts';
 import type { ExportParts } from './open.ts';

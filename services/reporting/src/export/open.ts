@@ -1,8 +1,8 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { LaterLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import type { FreeSpace } from '@ticketing/store/free-space.ts';
-import type { PageBudget } from '@ticketing/store/page-budget.ts';
+import type { FreeSpace } from '@ticketing/store/connection/free-space.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import type { RowStore } from '../row/store/store.ts';
 import type { ReportingSettings } from '../settings.ts';
 import type { ExportStore } from './store.ts';

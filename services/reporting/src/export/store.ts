@@ -1,12 +1,12 @@
 import { ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import { openLeases } from '@ticketing/store/leases/lease.ts';
-import { retryOnConflict } from '@ticketing/store/retry-on-conflict.ts';
 import type { Connection } from 'mongoose';
 import { openExportFiles } from './file-store.ts';
-import { exportCollection, type ExportDocument, type ExportJob, jobOf, newExportDocument } from './schema.ts';
+import { type ExportDocument, type ExportJob, exportCollection, jobOf, newExportDocument } from './schema.ts';
 
 /** The exports that are made in the background, and their files. Errors of every operation: store_unavailable. */
 export interface ExportStore {

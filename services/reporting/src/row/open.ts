@@ -1,7 +1,7 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { type DailyJob, openDailyJob } from '@ticketing/store/daily-job.ts';
+import { type DailyJob, openDailyJob } from '@ticketing/store/leases/daily-job.ts';
 import { type RowStore, rowStore } from './store/store.ts';
 import { type TagRefreshStore, tagRefreshStore } from './store/tag-refresh-store.ts';
 import { openTicketsClient, type TicketsClient } from './tickets-client.ts';

@@ -12,8 +12,8 @@ import { eraseDeletedTickets } from '@ticketing/service-kit/lifecycle/erase-dele
 import { openDailyJob } from '@ticketing/store/leases/daily-job.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
-import mongoose from 'mongoose';
 import type { Connection } from 'mongoose';
+import mongoose from 'mongoose';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { ticketChanged } from '../../test/harness.ts';
 import { TicketModel } from '../../test/stub-tickets.ts';

@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import { conflict, retryOnConflict } from '@ticketing/store/retry-on-conflict.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import type { RowParts } from './open.ts';
 import { rowOf } from './rules/from-snapshot.ts';
 

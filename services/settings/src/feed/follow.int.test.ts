@@ -1,7 +1,11 @@
 import { toBinary } from '@bufbuild/protobuf';
 import { Code, type ConnectError, createClient } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
-import { type TicketChanged, TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import {
+  type TicketChanged,
+  TicketChangedSchema,
+  TicketChangeType,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';

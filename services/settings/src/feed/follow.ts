@@ -1,5 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import type { FollowEventsRequest, FollowEventsResponse } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
+import type {
+  FollowEventsRequest,
+  FollowEventsResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { FeedParts } from './open.ts';
 import { findStart, toFilter } from './read.ts';

@@ -7,7 +7,7 @@ import { ticketChanged, ticketChanges } from '../../test/feed-events.ts';
 import { service } from '../service.ts';
 import { maxScanned } from './read.ts';
 import { eventCursor } from './rules/cursor.ts';
-import { eventStore, type EventStore } from './store.ts';
+import { type EventStore, eventStore } from './store.ts';
 
 const reader = { permissions: ['manageWebhooks'] };
 const { INTENT_EXECUTED, TICKET_CREATED } = TicketChangeType;

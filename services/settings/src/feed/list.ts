@@ -1,4 +1,7 @@
-import type { ListEventsRequest, ListEventsResponse } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
+import type {
+  ListEventsRequest,
+  ListEventsResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { FeedParts } from './open.ts';
 import { findStart, readFeed, toFilter } from './read.ts';

@@ -1,11 +1,15 @@
 import { toBinary } from '@bufbuild/protobuf';
-import { type TicketChanged, TicketChangedSchema, type TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import {
+  type TicketChanged,
+  TicketChangedSchema,
+  type TicketChangeType,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { isDuplicateKey, isWriteConflict, retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
-import { conflict, retryOnConflict } from '@ticketing/store/retry-on-conflict.ts';
-import mongoose from 'mongoose';
 import type { Connection, mongo } from 'mongoose';
+import mongoose from 'mongoose';
 import { eraseEvents } from './erasure-store.ts';
 import { parseEvent } from './rules/event.ts';
 

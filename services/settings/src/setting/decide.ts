@@ -7,7 +7,7 @@ import type { SecretBox } from '@ticketing/text/sealed-text.ts';
 import { businessHoursProblems, type ValueProblem } from './rules/business-hours.ts';
 import { requireNotDeleted, templateSetting } from './rules/email-template-reference.ts';
 import { headerRuleProblems } from './rules/header-rules.ts';
-import { settingBinding, type SettingsChange, type SettingsState } from './rules/settings.ts';
+import { type SettingsChange, type SettingsState, settingBinding } from './rules/settings.ts';
 
 /** The new value of a setting; null restores the default. */
 export interface NewValue {

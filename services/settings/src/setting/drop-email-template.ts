@@ -1,4 +1,7 @@
-import type { DropEmailTemplateRequest, DropEmailTemplateResponse } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import type {
+  DropEmailTemplateRequest,
+  DropEmailTemplateResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { SettingParts } from './open.ts';
 import { dropEmailTemplate as drop } from './rules/email-template-reference.ts';

@@ -1,6 +1,9 @@
-import type { ConfiguredSubchannel, GetConfigurationResponse } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import type {
+  ConfiguredSubchannel,
+  GetConfigurationResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { settingsOf, type SettingValues } from '@ticketing/service-kit/settings/known-settings.ts';
+import { type SettingValues, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
 import type { SettingParts } from './open.ts';
 import type { SubchannelState } from './rules/settings.ts';
 

@@ -1,4 +1,7 @@
-import type { GetSecretsRequest, GetSecretsResponse } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import type {
+  GetSecretsRequest,
+  GetSecretsResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { knownSettings } from '@ticketing/service-kit/settings/known-settings.ts';

@@ -1,4 +1,7 @@
-import type { ListSettingsRequest, ListSettingsResponse } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
+import type {
+  ListSettingsRequest,
+  ListSettingsResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { SettingParts } from './open.ts';
 import { settingsOfCategory, settingToProto } from './to-proto.ts';

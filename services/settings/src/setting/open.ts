@@ -5,10 +5,10 @@ import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
-import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { SecretBox } from '@ticketing/text/sealed-text.ts';
 import { type NewEvent, type SettingsStore, settingsStore } from './store.ts';
 
 /** The dependencies of the handlers of settings. */

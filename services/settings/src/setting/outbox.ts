@@ -3,10 +3,10 @@ import { SettingChangedSchema } from '@ticketing/contracts/ticketing/events/v1/s
 import { settingChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
-import { openOutbox, type Outbox } from '@ticketing/events/outbox/outbox.ts';
+import { type Outbox, openOutbox } from '@ticketing/events/outbox/outbox.ts';
 import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
-import { settingsCollection, type SettingsEvent } from './store.ts';
+import { type SettingsEvent, settingsCollection } from './store.ts';
 
 /** Opens the outbox from which the relay sends the changes of settings. */
 export function openOutboxes({ connection }: Pick<Database, 'connection'>): Outbox[] {

@@ -1,8 +1,8 @@
 import { firstInOutbox, type OutboxFields, outboxIndex, outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
-import { conflict, retryOnConflict } from '@ticketing/store/retry-on-conflict.ts';
 import type { Connection, mongo } from 'mongoose';
 import { emptySettings, type SettingsChange, type SettingsState, type SubchannelState } from './rules/settings.ts';
 

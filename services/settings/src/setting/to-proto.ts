@@ -1,7 +1,18 @@
 import { create, type DescEnum, fromJson } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
-import { type SettingCategory, SettingCategorySchema, type SettingGroup, SettingGroupSchema, SettingType } from '@ticketing/contracts/ticketing/settings/v1/setting_form_pb.ts';
-import { type Setting, type SettingConfig, SettingConfigSchema, SettingSchema } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
+import {
+  type SettingCategory,
+  SettingCategorySchema,
+  type SettingGroup,
+  SettingGroupSchema,
+  SettingType,
+} from '@ticketing/contracts/ticketing/settings/v1/setting_form_pb.ts';
+import {
+  type Setting,
+  type SettingConfig,
+  SettingConfigSchema,
+  SettingSchema,
+} from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { rulesOf, spellingsOf } from '@ticketing/rest/codec/options.ts';
 import { type Comments, commentsOf } from '@ticketing/rest/documents/comments.ts';

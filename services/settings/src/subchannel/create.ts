@@ -1,4 +1,7 @@
-import type { CreateSubchannelRequest, CreateSubchannelResponse } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
+import type {
+  CreateSubchannelRequest,
+  CreateSubchannelResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { requireTemplate } from '../setting/require-references.ts';

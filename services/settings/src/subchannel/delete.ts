@@ -1,4 +1,7 @@
-import type { DeleteSubchannelRequest, DeleteSubchannelResponse } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
+import type {
+  DeleteSubchannelRequest,
+  DeleteSubchannelResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { SubchannelParts } from './open.ts';

@@ -1,4 +1,7 @@
-import type { ListSubchannelsRequest, ListSubchannelsResponse } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
+import type {
+  ListSubchannelsRequest,
+  ListSubchannelsResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { SubchannelParts } from './open.ts';
 import { subchannelToProto } from './to-proto.ts';

@@ -1,5 +1,5 @@
-import type { Database } from '@ticketing/store/database.ts';
-import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
+import { type IdSequence, idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { SettingParts } from '../setting/open.ts';
 
 /** The dependencies of the handlers of subchannels, which are stored with the settings. */

@@ -4,7 +4,12 @@ import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-er
 import { pointerSegment } from '@ticketing/rest/codec/scan-json.ts';
 import type { SealedText, SecretBox } from '@ticketing/text/sealed-text.ts';
 import { requireNotDeleted } from '../setting/rules/email-template-reference.ts';
-import { type SettingsChange, type SettingsState, subchannelBinding, type SubchannelState } from '../setting/rules/settings.ts';
+import {
+  type SettingsChange,
+  type SettingsState,
+  type SubchannelState,
+  subchannelBinding,
+} from '../setting/rules/settings.ts';
 
 /** The fields of a subchannel that a request can set. */
 export type SubchannelInput = Omit<SubchannelState, 'id' | 'channel' | 'secrets'>;

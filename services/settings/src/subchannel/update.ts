@@ -1,4 +1,7 @@
-import type { UpdateSubchannelRequest, UpdateSubchannelResponse } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
+import type {
+  UpdateSubchannelRequest,
+  UpdateSubchannelResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { requireTemplate } from '../setting/require-references.ts';
 import type { SubchannelParts } from './open.ts';

@@ -1,4 +1,8 @@
-import { type CreateWebhookRequest, type CreateWebhookResponse, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import {
+  type CreateWebhookRequest,
+  type CreateWebhookResponse,
+  WebhookStatus,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';

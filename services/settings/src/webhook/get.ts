@@ -1,4 +1,7 @@
-import type { GetWebhookRequest, GetWebhookResponse } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import type {
+  GetWebhookRequest,
+  GetWebhookResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { findWebhook } from './find.ts';
 import type { WebhookParts } from './open.ts';

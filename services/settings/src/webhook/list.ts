@@ -1,4 +1,7 @@
-import type { ListWebhooksRequest, ListWebhooksResponse } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import type {
+  ListWebhooksRequest,
+  ListWebhooksResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { WebhookParts } from './open.ts';
 import { webhookToProto } from './to-proto.ts';

@@ -1,8 +1,8 @@
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { type IdSequence, idSequence } from '@ticketing/store/id-sequence.ts';
+import { type IdSequence, idSequence } from '@ticketing/store/ids/id-sequence.ts';
+import type { SecretBox } from '@ticketing/text/sealed-text.ts';
 import type { EventStore } from '../feed/store.ts';
 import type { SettingsStore } from '../setting/store.ts';
 import type { WebhookStore } from './store.ts';

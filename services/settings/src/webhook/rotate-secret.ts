@@ -1,7 +1,10 @@
-import type { RotateWebhookSecretRequest, RotateWebhookSecretResponse } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import type {
+  RotateWebhookSecretRequest,
+  RotateWebhookSecretResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { conflict, retryOnConflict } from '@ticketing/store/retry-on-conflict.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { findWebhook } from './find.ts';
 import type { WebhookParts } from './open.ts';
 import { maxLiveSecrets, rotated, type WebhookSecret } from './rules/endpoint.ts';

@@ -1,9 +1,12 @@
-import { type WebhookDisabledReason, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import {
+  type WebhookDisabledReason,
+  WebhookStatus,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { removePresent } from '@ticketing/store/document/remove-present.ts';
+import { conflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import { uniqueWrites } from '@ticketing/store/document/unique-writes.ts';
-import { conflict } from '@ticketing/store/retry-on-conflict.ts';
 import type { Connection, mongo } from 'mongoose';
 import { maxWebhooks, type WebhookState } from './rules/endpoint.ts';
 import type { WebhookHealth } from './rules/health.ts';

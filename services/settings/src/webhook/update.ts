@@ -1,4 +1,8 @@
-import { type UpdateWebhookRequest, type UpdateWebhookResponse, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import {
+  type UpdateWebhookRequest,
+  type UpdateWebhookResponse,
+  WebhookStatus,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { findWebhook } from './find.ts';

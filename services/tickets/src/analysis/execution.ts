@@ -1,5 +1,10 @@
 import { create } from '@bufbuild/protobuf';
-import type { RecordExecutionRequest, RecordExecutionResponse, ReplaceAutoExecutionRequest, ReplaceAutoExecutionResponse } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
+import type {
+  RecordExecutionRequest,
+  RecordExecutionResponse,
+  ReplaceAutoExecutionRequest,
+  ReplaceAutoExecutionResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { TicketChangeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
@@ -12,8 +17,8 @@ import { readBulkElement } from '../ticket/read-patch.ts';
 import { slaRulesOf } from '../ticket/read-sla.ts';
 import { requireValidChanges } from '../ticket/require-valid-changes.ts';
 import { decideFields } from '../ticket/rules/decision.ts';
-import { type RequestedChange, writeWithCustomer } from '../ticket/write-with-customer.ts';
 import { writeTicket } from '../ticket/write.ts';
+import { type RequestedChange, writeWithCustomer } from '../ticket/write-with-customer.ts';
 import { decideExecution } from './rules.ts';
 
 /**

@@ -1,4 +1,7 @@
-import type { DeleteAttachmentRequest, DeleteAttachmentResponse } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
+import type {
+  DeleteAttachmentRequest,
+  DeleteAttachmentResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import { attachmentNotFound } from '@ticketing/files/file-errors.ts';

@@ -1,4 +1,7 @@
-import type { GetAttachmentRequest, GetAttachmentResponse } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
+import type {
+  GetAttachmentRequest,
+  GetAttachmentResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { sendFile } from '@ticketing/files/send-file.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { type AttachmentDeps, findAttachment } from './find.ts';

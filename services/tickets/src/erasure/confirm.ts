@@ -1,4 +1,7 @@
-import type { ConfirmErasureRequest, ConfirmErasureResponse } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import type {
+  ConfirmErasureRequest,
+  ConfirmErasureResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { ErasureStore } from './store.ts';

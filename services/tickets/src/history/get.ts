@@ -1,5 +1,8 @@
 import type { HistoryEntry } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
-import type { GetTicketHistoryRequest, GetTicketHistoryResponse } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type {
+  GetTicketHistoryRequest,
+  GetTicketHistoryResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';

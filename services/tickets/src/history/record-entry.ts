@@ -1,4 +1,7 @@
-import type { RecordHistoryEntryRequest, RecordHistoryEntryResponse } from '@ticketing/contracts/ticketing/tickets/v1/history_service_pb.ts';
+import type {
+  RecordHistoryEntryRequest,
+  RecordHistoryEntryResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/history_service_pb.ts';
 import { HistoryEntryType } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';

@@ -6,8 +6,17 @@ import type { Connection, mongo } from 'mongoose';
 import { ticketFields } from '../ticket/rules/fields.ts';
 import { maxQueryMs } from '../ticket/store/list-store.ts';
 import { isNotDeleted, type TicketCollection, type TicketDocument } from '../ticket/store/schema.ts';
-import { type HistoryCounts, type HistoryKey, type HistoryLine, type HistorySubject, mergeNewestFirst, pageParts, type Part, type RecordedEntry } from './rules.ts';
-import { entrySubChannel, entryType, historyEntries, type HistoryEntryDocument } from './schema.ts';
+import {
+  type HistoryCounts,
+  type HistoryKey,
+  type HistoryLine,
+  type HistorySubject,
+  mergeNewestFirst,
+  type Part,
+  pageParts,
+  type RecordedEntry,
+} from './rules.ts';
+import { entrySubChannel, entryType, type HistoryEntryDocument, historyEntries } from './schema.ts';
 
 /** The histories of customers and contracts. Errors of every operation: store_unavailable; search_too_slow, of a long one. */
 export interface HistoryStore {

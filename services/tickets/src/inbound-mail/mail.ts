@@ -1,5 +1,5 @@
 import type { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
-import type { Call } from '@ticketing/service-kit/server/call.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { MessageReference } from '../message/external-id-store.ts';
 
 const mib = 1024 * 1024;

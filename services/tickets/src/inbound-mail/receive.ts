@@ -1,4 +1,8 @@
-import { ReceivedMailOutcome, type ReceiveMailRequest, type ReceiveMailResponse } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
+import {
+  ReceivedMailOutcome,
+  type ReceiveMailRequest,
+  type ReceiveMailResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { ByteCollector, CollectorLimitError, collectStream } from '@ticketing/runtime/byte-collector.ts';
-import type { HeldBody } from '@ticketing/service-kit/server/bodies-in-flight.ts';
+import type { HeldBody } from '@ticketing/service-kit/admission/bodies-in-flight.ts';
 import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 
 const cr = 0x0d;

@@ -5,7 +5,7 @@ import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection } from 'mongoose';
 import type { OutgoingMail } from '../message/rules/outgoing-mail.ts';
-import { conversationCollection, type ConversationDocument } from '../message/schema.ts';
+import { type ConversationDocument, conversationCollection } from '../message/schema.ts';
 import { stateOf } from '../message/store.ts';
 
 /** The messages that have to be sent as mails. Errors of every operation: store_unavailable. */

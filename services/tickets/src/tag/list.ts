@@ -1,5 +1,10 @@
 import { TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
-import type { GetTagRequest, GetTagResponse, ListTagsRequest, ListTagsResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import type {
+  GetTagRequest,
+  GetTagResponse,
+  ListTagsRequest,
+  ListTagsResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';

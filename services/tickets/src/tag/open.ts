@@ -1,5 +1,5 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import type { IdSequence } from '@ticketing/store/id-sequence.ts';
+import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { TagCleanup, TagStore } from './store.ts';
 
 /** The dependencies of the handlers of tags. */

@@ -6,7 +6,7 @@ import { openChangeLog } from '@ticketing/store/change-log/change-writer.ts';
 import { duplicatesIn, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 import { applyTagChange, type DeletedTag, type TagChange, type TagEvent } from './rules/tag.ts';
-import { type TagState, tagTree, type TagTree } from './rules/tree.ts';
+import { type TagState, type TagTree, tagTree } from './rules/tree.ts';
 
 /** The name of the collection of tags. */
 export const tagCollection = 'tags';

@@ -4,7 +4,7 @@ import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
 import type { TagDeps } from './open.ts';
-import { changeTag, requireValidNameAndParent, tagChangedEvent, type TagInput } from './rules/tag.ts';
+import { changeTag, requireValidNameAndParent, type TagInput, tagChangedEvent } from './rules/tag.ts';
 import { tagMessages } from './to-proto.ts';
 
 /**

@@ -3,8 +3,8 @@ import { storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection } from 'mongoose';
 import type { Row } from '../rules/from-snapshot.ts';
 import { type GenerationStore, openRowGenerations } from './generations.ts';
-import { type AdmitPage, countRows, readPages, type RowFilter, type RowRequest } from './read.ts';
-import { rowCollection, type RowDocument } from './schema.ts';
+import { type AdmitPage, countRows, type RowFilter, type RowRequest, readPages } from './read.ts';
+import { type RowDocument, rowCollection } from './schema.ts';
 import { eraseRow, putRows } from './write.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { duplicatesIn, isDuplicateKey } from '@ticketing/store/document/store-error.ts';
-import { conflict, retryOnConflict } from '@ticketing/store/retry-on-conflict.ts';
 import type { mongo } from 'mongoose';
 import type { Row } from '../rules/from-snapshot.ts';
 import { documentOf, type RowDocument } from './schema.ts';

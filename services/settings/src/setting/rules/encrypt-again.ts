@@ -1,5 +1,5 @@
 import type { SealedText, SecretBox } from '@ticketing/text/sealed-text.ts';
-import { settingBinding, type SettingsChange, type SettingsState, subchannelBinding } from './settings.ts';
+import { type SettingsChange, type SettingsState, settingBinding, subchannelBinding } from './settings.ts';
 
 /** Whether a secret is encrypted with an older key than the current one. */
 export function hasOldSecrets({ secrets, subchannels }: SettingsState, secretBox: SecretBox): boolean {

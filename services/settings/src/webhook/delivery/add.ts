@@ -1,5 +1,8 @@
 import { toBinary } from '@bufbuild/protobuf';
-import { TicketChangedSchema, TicketChangeTypeSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import {
+  TicketChangedSchema,
+  TicketChangeTypeSchema,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { WebhookDeliveryStatus, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 import type { StoredEvent } from '../../feed/store.ts';

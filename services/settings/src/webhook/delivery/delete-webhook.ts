@@ -1,4 +1,7 @@
-import type { DeleteWebhookRequest, DeleteWebhookResponse } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import type {
+  DeleteWebhookRequest,
+  DeleteWebhookResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { DeliveryParts } from './open.ts';

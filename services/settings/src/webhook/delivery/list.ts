@@ -1,4 +1,7 @@
-import type { ListWebhookDeliveriesRequest, ListWebhookDeliveriesResponse } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import type {
+  ListWebhookDeliveriesRequest,
+  ListWebhookDeliveriesResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';

@@ -1,8 +1,8 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import { type CursorCodec, cursorCodecOf } from '@ticketing/store/cursor.ts';
-import { type ErasedIds, erasedIds } from '@ticketing/store/erased-ids.ts';
-import type { PageBudget } from '@ticketing/store/page-budget.ts';
+import { type ErasedIds, erasedIds } from '@ticketing/store/ids/erased-ids.ts';
+import { type CursorCodec, cursorCodecOf } from '@ticketing/store/paging/cursor.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import type { EventStore } from '../../feed/store.ts';
 import type { WebhookStore } from '../store.ts';
 import { erasedTicketCollection } from './schema.ts';

@@ -1,5 +1,8 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import type { RecoverWebhookRequest, RecoverWebhookResponse } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import type {
+  RecoverWebhookRequest,
+  RecoverWebhookResponse,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { formatRfc3339 } from '@ticketing/rest/codec/date-time.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';

@@ -7,8 +7,8 @@ import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { deliveryQueue } from '../dispatcher/queue-store.ts';
 import type { DeliveryParts } from './open.ts';
 import { removeOldDeliveries } from './remove-old.ts';
-import { deliveryFixture } from './rules/delivery-fixture.ts';
 import type { DeliveryState } from './rules/delivery.ts';
+import { deliveryFixture } from './rules/delivery-fixture.ts';
 import { buildDeliveryIndexes, deliveryCollection } from './schema.ts';
 import { deliveryStore } from './store.ts';
 

@@ -1,4 +1,8 @@
-import { type TestWebhookRequest, type TestWebhookResponse, WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import {
+  type TestWebhookRequest,
+  type TestWebhookResponse,
+  WebhookDeliveryStatus,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';

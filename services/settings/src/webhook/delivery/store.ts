@@ -5,7 +5,17 @@ import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/docume
 import type { Connection, mongo } from 'mongoose';
 import { eraseEvents } from '../../feed/erasure-store.ts';
 import type { Attempt, DeliveryState, LoggedDelivery } from './rules/delivery.ts';
-import { attemptedAgain, byDueTime, deliveryCollection, type DeliveryDocument, ended, fromDocument, logged, loggedDelivery, toDocument } from './schema.ts';
+import {
+  attemptedAgain,
+  byDueTime,
+  type DeliveryDocument,
+  deliveryCollection,
+  ended,
+  fromDocument,
+  logged,
+  loggedDelivery,
+  toDocument,
+} from './schema.ts';
 
 /** Which deliveries of an endpoint are listed, the newest first. */
 export interface DeliveryPage {

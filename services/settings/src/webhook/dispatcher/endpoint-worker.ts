@@ -8,7 +8,7 @@ import type { PendingDelivery } from '../delivery/rules/delivery.ts';
 import type { WebhookState } from '../rules/endpoint.ts';
 import type { AttemptOutcome } from './attempt-delivery.ts';
 import type { EndpointCache } from './endpoint-cache.ts';
-import { endpointHealth, type EndpointHealth } from './endpoint-health.ts';
+import { type EndpointHealth, endpointHealth } from './endpoint-health.ts';
 import type { DeliveryQueue } from './queue-store.ts';
 import { pendingQueue } from './rules/pending-queue.ts';
 import type { SettledAttempt } from './settle-attempt.ts';

@@ -1,6 +1,6 @@
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
-import type { SecretBox } from '@ticketing/secrets/sealed-text.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import type { SecretBox } from '@ticketing/text/sealed-text.ts';
 import type { WebhookStore } from '../store.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 import { endpointCache } from './endpoint-cache.ts';

@@ -2,7 +2,18 @@ import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { Attempt, PendingDelivery } from '../delivery/rules/delivery.ts';
-import { byDueTime, byPosition, byRequest, byTicket, deliveryCollection, type DeliveryDocument, ended, logged, pendingDelivery, type PendingDocument } from '../delivery/schema.ts';
+import {
+  byDueTime,
+  byPosition,
+  byRequest,
+  byTicket,
+  type DeliveryDocument,
+  deliveryCollection,
+  ended,
+  logged,
+  type PendingDocument,
+  pendingDelivery,
+} from '../delivery/schema.ts';
 
 /** An attempt that was made, and what it leads to. Units: Unix ms. */
 export interface AttemptResult {

@@ -1,4 +1,8 @@
-import { WebhookDeliveryStatus, WebhookDisabledReason, WebhookDisabledReasonSchema } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import {
+  WebhookDeliveryStatus,
+  WebhookDisabledReason,
+  WebhookDisabledReasonSchema,
+} from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';

@@ -3,15 +3,15 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
-import { joinLeaseGroup, type LeaseGroupTimes } from '@ticketing/store/leases/lease-group.ts';
 import type { Leased } from '@ticketing/store/leases/lease.ts';
+import { joinLeaseGroup, type LeaseGroupTimes } from '@ticketing/store/leases/lease-group.ts';
 import type { WebhookState } from '../rules/endpoint.ts';
 import type { WebhookStore } from '../store.ts';
 import type { EndpointCache } from './endpoint-cache.ts';
 import { type EndpointWorker, type SendDelivery, startEndpointWorker, type WorkerParts } from './endpoint-worker.ts';
 import type { DeliveryQueue } from './queue-store.ts';
 import { resultRecorder } from './result-recorder.ts';
-import { settleAttempt, type SettlingParts } from './settle-attempt.ts';
+import { type SettlingParts, settleAttempt } from './settle-attempt.ts';
 import { wakeTimer } from './wake-timer.ts';
 
 /** The dependencies of a dispatcher. */
