@@ -1,7 +1,7 @@
 import { extractFeatures, featuresToBytes } from '../../services/intents/src/learning/features.ts';
 import { maxLabels, minExamples } from '../../services/intents/src/learning/learn-tasks.ts';
-import { serialiseModel } from '../../services/intents/src/learning/model-codec.ts';
 import type { Column } from '../../services/intents/src/learning/model.ts';
+import { serialiseModel } from '../../services/intents/src/learning/model-codec.ts';
 import { computeF1 } from '../../services/intents/src/learning/quality.ts';
 import { train } from '../../services/intents/src/learning/train.ts';
 import { type Cell, formatTable } from './format-table.ts';

@@ -1,6 +1,6 @@
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type ErasedIds, erasedIds } from '@ticketing/store/ids/erased-ids.ts';
-import { dropReferences } from './agent/drop-deleted.ts';
+import { dropReferences } from './agent/delete.ts';
 import type { AgentContext } from './agent/open.ts';
 import type { AnalysisStore } from './detection/queue-store.ts';
 import type { IntentStore } from './intent/store.ts';

@@ -12,8 +12,7 @@ import { composeService } from '@ticketing/service-kit/lifecycle/compose-service
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
 import { createAiAgent } from './agent/create.ts';
-import { deleteAiAgent } from './agent/delete.ts';
-import { dropTags, dropTemplate } from './agent/drop-deleted.ts';
+import { deleteAiAgent, dropTags, dropTemplate } from './agent/delete.ts';
 import { encryptSecretsAgain, printEncryption } from './agent/encrypt-secrets-again.ts';
 import { findAiAgents, getAiAgent } from './agent/get.ts';
 import { listAiAgents } from './agent/list.ts';

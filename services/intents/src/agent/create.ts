@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { dropDeleted } from './drop-deleted.ts';
+import { dropDeleted } from './delete.ts';
 import type { AgentContext } from './open.ts';
 import { readAiAgentInput } from './read-input.ts';
 import { type AiAgentState, newAiAgent } from './rules/agent.ts';

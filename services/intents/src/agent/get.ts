@@ -1,4 +1,9 @@
-import type { FindAiAgentsRequest, FindAiAgentsResponse, GetAiAgentRequest, GetAiAgentResponse } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
+import type {
+  FindAiAgentsRequest,
+  FindAiAgentsResponse,
+  GetAiAgentRequest,
+  GetAiAgentResponse,
+} from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { AgentContext } from './open.ts';

@@ -3,11 +3,18 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { removePresent } from '@ticketing/store/document/remove-present.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
-import { uniqueWrites, type UniqueWrites } from '@ticketing/store/document/unique-writes.ts';
+import { type UniqueWrites, uniqueWrites } from '@ticketing/store/document/unique-writes.ts';
 import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
-import { slugInserts, type SlugInserts } from '@ticketing/store/ids/slug-inserts.ts';
+import { type SlugInserts, slugInserts } from '@ticketing/store/ids/slug-inserts.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
-import { type AiAgentState, type DetectionState, executableByDefault, namedTagIds, namedTemplateId, type OptionState } from './rules/agent.ts';
+import {
+  type AiAgentState,
+  type DetectionState,
+  executableByDefault,
+  namedTagIds,
+  namedTemplateId,
+  type OptionState,
+} from './rules/agent.ts';
 
 /** An AI agent of a page, before it is read. */
 export interface AiAgentEntry {

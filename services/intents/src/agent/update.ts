@@ -1,8 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { UpdateAiAgentRequest, UpdateAiAgentResponse } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
+import type {
+  UpdateAiAgentRequest,
+  UpdateAiAgentResponse,
+} from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { dropDeleted } from './drop-deleted.ts';
+import { dropDeleted } from './delete.ts';
 import { findAiAgent } from './get.ts';
 import type { AgentContext } from './open.ts';
 import { readAiAgentInput } from './read-input.ts';

@@ -2,7 +2,7 @@ import { type Classes, classify } from '../learning/classify.ts';
 import { extractWordFeatures } from '../learning/features.ts';
 import type { Model } from '../learning/model.ts';
 import { readText, type TicketText } from '../learning/ticket-text.ts';
-import { keywordsIn } from './keywords.ts';
+import { findKeywords } from './keywords.ts';
 import { detectLanguage, type Language } from './language.ts';
 import { findSentiment, type Sentiment } from './sentiment.ts';
 import { summarise } from './summary.ts';
@@ -15,7 +15,7 @@ export interface Analysis extends Classes {
   sentiment: Sentiment | null;
   /** Sentences of the ticket; null if it has none. */
   summary: string | null;
-  /** The given keywords that the ticket contains. */
+  /** The keywords that the ticket contains, of those that were searched for. */
   keywords: string[];
 }
 
@@ -31,7 +31,7 @@ export function analyse(text: TicketText, model: Model, keywords: readonly strin
     language,
     sentiment: findSentiment(words, code),
     summary: summarise(subject, body, code),
-    keywords: keywordsIn(words, keywords),
+    keywords: findKeywords(words, keywords),
     ...classify(extractWordFeatures(words), model),
   };
 }

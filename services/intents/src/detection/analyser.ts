@@ -8,7 +8,7 @@ import { runAnalysis } from './run-analysis.ts';
 const pollMs = { busy: 250, idle: 4_000 };
 const maxConcurrent = 4;
 const maxPauseMs = 5_000;
-/** How long the analyses in progress may go on when the process stops. */
+/** The time for which the analyses in progress may go on when the process stops. */
 const graceMs = 5_000;
 
 /**

@@ -165,10 +165,10 @@ function toResponse({ status, headers, body }: Awaited<ReturnType<OutboundGuard[
   // A Response refuses any other status.
   if (status < 200 || status > 599) throw new OutboundError('protocol_error', { status });
   const hasBody = ![204, 205, 304].includes(status);
-  const kept: Record<string, string> = {};
+  const passed: Record<string, string> = {};
   for (const name of ['content-type', 'retry-after']) {
     const value = headers[name];
-    if (typeof value === 'string') kept[name] = value;
+    if (typeof value === 'string') passed[name] = value;
   }
-  return new Response(hasBody ? Uint8Array.from(body) : null, { status, headers: kept });
+  return new Response(hasBody ? Uint8Array.from(body) : null, { status, headers: passed });
 }

@@ -1,6 +1,6 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
-import type { FoundInText } from './keywords.ts';
+import type { Findings } from './keywords.ts';
 import { DetectionFailure } from './provider.ts';
 
 /** A longer summary is cut. */
@@ -56,7 +56,7 @@ function closed(properties: Record<string, object>): AnswerSchema {
  *
  * Errors: DetectionFailure invalid_answer, which does not repeat the answer.
  */
-export function readAnswer(text: string, schema: AnswerSchema): FoundInText {
+export function readAnswer(text: string, schema: AnswerSchema): Findings {
   if (text.length > maxAnswerChars) throw new DetectionFailure('invalid_answer', { facts: 'too long' });
   const answer = parseJson(text);
   if (!new Validator(schema, '2020-12').validate(answer).valid) throw new DetectionFailure('invalid_answer');

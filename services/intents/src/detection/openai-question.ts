@@ -2,7 +2,7 @@ import { ChannelSchema } from '@ticketing/contracts/ticketing/tickets/v1/enums_p
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import { readText } from '../learning/ticket-text.ts';
-import { keywordsIn } from './keywords.ts';
+import { findKeywords } from './keywords.ts';
 import { type AnswerSchema, answerSchema } from './openai-answer.ts';
 import type { CandidateTag, DetectionRequest } from './provider.ts';
 
@@ -78,7 +78,7 @@ async function chooseTags(
     signal.throwIfAborted();
     if (slice.isOver()) await slice.pause();
     const some = tags.slice(start, start + tagsAtOnce);
-    const occurring = new Set(keywordsIn(words, [...new Set(some.flatMap(suggestingWords))]));
+    const occurring = new Set(findKeywords(words, [...new Set(some.flatMap(suggestingWords))]));
     for (const tag of some) (suggestingWords(tag).some((word) => occurring.has(word)) ? suggested : others).push(tag);
   }
   return [...suggested, ...others].slice(0, maxTags);

@@ -3,7 +3,7 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { SecretReader } from '@ticketing/service-kit/settings/secret-reader.ts';
 import { readText } from '../learning/ticket-text.ts';
 import { askModel, type ModelEndpoint } from './ask-model.ts';
-import { keywordsIn, soughtKeywords, withKeywords } from './keywords.ts';
+import { allKeywords, findKeywords, withKeywords } from './keywords.ts';
 import { readAnswer } from './openai-answer.ts';
 import { detectionBudget, endpointGuards, type OpenaiLimits, withRetries } from './openai-limits.ts';
 import { buildQuestion, type Question } from './openai-question.ts';
@@ -62,7 +62,7 @@ export function openaiDetection(parts: OpenaiParts): DetectByModel {
       withRetries(() => limit.failing(ask(endpoint, question, limit)), { ...limit, random: runtime.random }),
     );
     const { words } = readText(request.text);
-    const contained = new Set(keywordsIn(words, soughtKeywords(request)));
+    const contained = new Set(findKeywords(words, allKeywords(request)));
     return withKeywords(readAnswer(text, question.schema), request, contained);
   };
   return async (request, signal) => {

@@ -2,7 +2,13 @@ import type { EventEmitter } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { type TicketChanged, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import type { AnalyseTicketRequest, AnalyseTicketResponse, AnalysisRequest, RequestAnalysesRequest, RequestAnalysesResponse } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
+import type {
+  AnalyseTicketRequest,
+  AnalyseTicketResponse,
+  AnalysisRequest,
+  RequestAnalysesRequest,
+  RequestAnalysesResponse,
+} from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
 import { RefreshMode } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';

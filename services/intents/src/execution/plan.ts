@@ -22,7 +22,7 @@ export type ExecutionRequest = Pick<
   'id' | 'intentId' | 'code' | 'ticketId' | 'informCustomer' | 'data' | 'contractId'
 >;
 
-/** Who executes: a caller, or the system if it is null. */
+/** The actor of an execution: a caller, or the system if it is null. */
 export interface Actor extends Pick<OnBehalfOf, 'trace' | 'signal'> {
   caller: Caller | null;
 }

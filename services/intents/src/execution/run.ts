@@ -31,7 +31,7 @@ export interface RunOptions {
   callBackend?: CallBackend | undefined;
 }
 
-/** How long the result of a call is kept while the database is unavailable. */
+/** The time for which the result of a call is kept while the database is unavailable. */
 const resultKeptMs = 15_000;
 const storePauseMs = 100;
 

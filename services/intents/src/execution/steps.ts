@@ -26,7 +26,7 @@ export interface Step {
   callBackend: CallBackend | undefined;
 }
 
-/** How long the tickets service deduplicates messages and changes, in seconds. Older steps are not repeated. */
+/** The time for which the tickets service deduplicates messages and changes. Older steps are not repeated. */
 const repeatableSeconds = 20 * 60 * 60;
 
 /**

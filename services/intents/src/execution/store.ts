@@ -1,11 +1,15 @@
 import { toJsonString } from '@bufbuild/protobuf';
-import { type IntentOutcome, IntentOutcomeSchema, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import {
+  type IntentOutcome,
+  IntentOutcomeSchema,
+  TicketIntentStatus,
+} from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Claimed, openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection } from 'mongoose';
 import type { ExecutionState } from '../intent/rules/execution.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
-import { fromDocument, intentCollection, type IntentDocument, jsonWeight } from '../intent/store.ts';
+import { fromDocument, type IntentDocument, intentCollection, jsonWeight } from '../intent/store.ts';
 
 /** An intent whose execution this process carries out. */
 export interface ClaimedExecution {
@@ -43,9 +47,9 @@ export interface ExecutionStore {
   cancelAutomatic(intent: Pick<IntentState, 'id' | 'autoExecuteAt'>): Promise<void>;
 }
 
-/** How long an execution lasts without being renewed. */
+/** The time for which a claim lasts without being renewed. */
 const leaseMs = 15_000;
-/** How often a running execution is renewed. */
+/** The interval at which the claim of a running execution is renewed. */
 export const renewMs = 5_000;
 const batchSize = 50;
 const { READY } = TicketIntentStatus;

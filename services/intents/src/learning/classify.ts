@@ -5,7 +5,7 @@ import type { Column, Model, Task } from './model.ts';
 import { toVector } from './vocabulary.ts';
 
 /** A label that was found in a ticket, and the probability that it is right. */
-export interface Found<Label> {
+export interface Finding<Label> {
   label: Label;
   confidence: number;
 }
@@ -13,9 +13,9 @@ export interface Found<Label> {
 /** The labels that a model finds in a ticket. */
 export interface Classes {
   /** The tags that are probable enough, by id, the most probable first. */
-  tags: Found<number>[];
+  tags: Finding<number>[];
   /** The topic that fits best; null if the model knows none. */
-  topic: Found<string> | null;
+  topic: Finding<string> | null;
   /** The probability that the ticket is spam; null if the model does not know spam. */
   spamProbability: number | null;
 }
@@ -41,7 +41,7 @@ interface Scored {
   score: number;
 }
 
-function chooseTopic(scored: readonly Scored[]): Found<string> | null {
+function chooseTopic(scored: readonly Scored[]): Finding<string> | null {
   const { best, logOdds } = findBest(scored.map(({ score }) => score));
   const column = scored[best]?.column;
   if (!column) return null;

@@ -1,5 +1,5 @@
-import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
+import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
 import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
 import { whileRenewing } from '@ticketing/store/leases/lease.ts';
 import type { ClaimedTraining } from './model-store.ts';

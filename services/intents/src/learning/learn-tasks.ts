@@ -1,6 +1,5 @@
 import { fitChoice, fitEach, type LabelledVector, measureChoice, measureEach } from './learn-labels.ts';
-import type { Measurement, Task } from './model.ts';
-import type { KnownLabel, LearnedLabel } from './model-weights.ts';
+import type { KnownLabel, LearnedLabel, Measurement, Task } from './model.ts';
 import type { PreparedExample } from './training-examples.ts';
 
 /** The fewest examples with a label, and the fewest without it, from which it is learned. */

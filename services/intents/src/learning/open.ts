@@ -8,10 +8,10 @@ import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import { type ModelSource, openCurrentModel } from './current-model.ts';
-import { exampleStore, type ExampleStore } from './example-store.ts';
+import { type ExampleStore, exampleStore } from './example-store.ts';
 import { measureLearning, type TrainingOutcome } from './metrics.ts';
 import { modelVersion } from './model-codec.ts';
-import { modelStore, type ModelStore } from './model-store.ts';
+import { type ModelStore, modelStore } from './model-store.ts';
 import { type FindDeletedTags, openDeletedTags } from './record-labels.ts';
 
 /** The examples, and the models learned from them. */

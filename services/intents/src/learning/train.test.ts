@@ -83,7 +83,7 @@ test('forgets what is no example any more, and learns corrections', () => {
   expect(wrong.length / others.length).toBeLessThan(0.05);
 });
 
-test('measures anew when there are a fifth more tickets', () => {
+test('measures again when there are a fifth more tickets', () => {
   const previous = { ...learned, measuredTickets: 250 };
   expect(train(examplesOf(tickets.slice(0, 299)), previous).measuredTickets).toBe(250);
   expect(train(examplesOf(tickets), previous).measuredTickets).toBe(300);

@@ -1,6 +1,12 @@
 import { type AiExecutor, AiExecutorType } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import type { SecretBox } from '@ticketing/text/sealed-text.ts';
-import { type Decided, decideHttpExecutor, type ExecutorMember, type HttpExecutorState, missing } from './http-executor.ts';
+import {
+  type Decided,
+  decideHttpExecutor,
+  type ExecutorMember,
+  type HttpExecutorState,
+  missing,
+} from './http-executor.ts';
 import { type TicketFieldsState, ticketFieldsViolations } from './ticket-fields.ts';
 
 /** How the intents of an AI agent are executed. */

@@ -66,14 +66,14 @@ export function decideHttpExecutor(
   const { url = '', secret, headers = {}, responseMapping = {} } = input;
   const keepable = known && urlOrigin(known.url) === urlOrigin(url) ? known.headers : {};
   const sealed = sealHeaders(id, headers, keepable, box);
-  const keptSecret = known?.secret ?? null;
+  const previousSecret = known?.secret ?? null;
   return {
     state: {
       type: 'http',
       url,
       method: input.method ?? defaultMethod,
       headers: sealed.state,
-      secret: secret === undefined ? keptSecret : box.seal(secret, signatureBinding(id)),
+      secret: secret === undefined ? previousSecret : box.seal(secret, signatureBinding(id)),
       timeoutMs: input.timeoutMs ?? defaultTimeoutMs,
       responseMapping: responseMapping as Record<string, string>,
     },
@@ -117,15 +117,15 @@ function sealHeaders(
     const detail = `has ${entries.length} headers, at most ${maxHeaders} are accepted`;
     return { state: {}, violations: [{ pointer: '#/executor/headers', code: 'too_many_items', detail }] };
   }
-  const kept = new Map(Object.entries(keepable).map(([name, text]) => [name.toLowerCase(), text]));
+  const previous = new Map(Object.entries(keepable).map(([name, text]) => [name.toLowerCase(), text]));
   const violations: Violation[] = [];
   const headers: Record<string, SealedText> = {};
   const names = new Set<string>();
   for (const [name, value] of entries) {
     const folded = name.toLowerCase();
-    const violation = headerViolation(name, value, names.has(folded), kept.has(folded));
+    const violation = headerViolation(name, value, names.has(folded), previous.has(folded));
     names.add(folded);
-    const text = typeof value === 'string' ? box.seal(value, headerBinding(id, name)) : kept.get(folded);
+    const text = typeof value === 'string' ? box.seal(value, headerBinding(id, name)) : previous.get(folded);
     if (violation) violations.push({ pointer: `#/executor/headers/${escapePointer(name)}`, ...violation });
     else if (text) headers[name] = text;
   }

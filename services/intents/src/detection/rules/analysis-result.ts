@@ -41,8 +41,8 @@ export function decideResult(
 ): AnalysisResult {
   const isSpam = parts.spam && detected.spam ? detected.spam.isSpam : null;
   const becomesSpam = isSpam === true && ticket.spamStatus !== SpamStatus.MANUAL_CLEAN;
-  const found = parts.tags && !becomesSpam ? detected.tags.slice(0, maxTags) : [];
-  const tags = new Map(found.map(({ label, confidence }) => [label, confidence]));
+  const foundTags = parts.tags && !becomesSpam ? detected.tags.slice(0, maxTags) : [];
+  const tags = new Map(foundTags.map(({ label, confidence }) => [label, confidence]));
   for (const id of ticket.tagIds) tags.set(id, 1);
   const fitting = becomesSpam || ticket.isClosed ? [] : agents;
   const { languageCode, sentiment, summary } = detected;
@@ -51,7 +51,7 @@ export function decideResult(
     isRefresh: parts.isRefresh,
     restarts: parts.restarts,
     text: parts.text ? { languageCode, sentiment, summary } : null,
-    tagIds: found.map(({ label }) => label),
+    tagIds: foundTags.map(({ label }) => label),
     isSpam,
     proposals: parts.intents
       ? buildProposals({ ...ticket, tags, keywords: new Set(detected.keywords) }, fitting, now)

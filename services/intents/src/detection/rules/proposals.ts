@@ -43,12 +43,12 @@ function findConfidence(
 ): number | undefined {
   if (!enabled || (channels.length > 0 && !channels.includes(channel))) return undefined;
   if (customerNeeded && customerId === null) return undefined;
-  const found = [
+  const confidences = [
     ...detection.keywords.flatMap((keyword) => (keywords.has(keyword) ? [keywordConfidence] : [])),
     ...detection.tagIds.flatMap((id) => tags.get(id) ?? []),
   ];
-  if (found.length === 0) return undefined;
-  const confidence = Math.max(...found);
+  if (confidences.length === 0) return undefined;
+  const confidence = Math.max(...confidences);
   return detection.minConfidence !== null && confidence < detection.minConfidence ? undefined : confidence;
 }
 

@@ -23,12 +23,12 @@ const optionMember = '_action';
  * Errors: unknown_option, invalid_data. Source: docs/reference/api.md, Execution of an intent.
  */
 export function executionInput(
-  { data: stored, options }: { data: JsonObject | null; options: readonly OptionState[] },
-  given: JsonObject = {},
+  { data: intentData, options }: { data: JsonObject | null; options: readonly OptionState[] },
+  requestData: JsonObject = {},
   schema: JsonObject | null = null,
 ): ExecutionInput {
-  const { [optionMember]: chosen, ...data } = { ...stored, ...given };
-  const option = chosen ?? options.find(({ recommended }) => recommended)?.type ?? null;
+  const { [optionMember]: choice, ...data } = { ...intentData, ...requestData };
+  const option = choice ?? options.find(({ recommended }) => recommended)?.type ?? null;
   const isTooLarge = countValues(data) > maxDataValues;
   const violations = [
     ...(isTooLarge ? [tooLarge] : []),

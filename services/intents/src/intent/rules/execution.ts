@@ -15,7 +15,7 @@ import type { ExecutorState } from '../../agent/rules/executor.ts';
  */
 export type ExecutionStep = 'call' | 'reply' | 'apply' | 'inform' | 'record';
 
-/** Who executes. */
+/** The actor of an execution, as it is stored. */
 export interface ExecutionActor {
   profileId: number | null;
   kind: string;
