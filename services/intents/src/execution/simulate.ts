@@ -38,56 +38,56 @@ export async function simulateExecution(
 }
 
 async function simulateFirst(context: ExecutionContext, actor: Actor, plan: ExecutionPlan): Promise<ActionResult> {
-  const { execution } = plan;
-  const steps = listSteps(execution.step, execution.informsCustomer);
-  const success = (details: JsonObject = {}) => ownResult('success', 'dry_run', { dryRun: true, steps, ...details });
-  const failure = (reason: string) => ownResult('failure', reason, { dryRun: true, steps });
+  const { step, informsCustomer } = plan.execution;
+  const internalData = { dryRun: true, steps: listSteps(step, informsCustomer) };
+  const { refusal, details, message = null } = await checkFirst(context, actor, plan);
+  if (refusal !== undefined) return ownResult('failure', refusal, internalData);
+  return { ...ownResult('success', 'dry_run', { ...internalData, ...details }), message };
+}
+
+/** The result of the check of a step: why it would be refused, or what it would do. */
+interface Checked {
+  refusal?: string;
+  details?: JsonObject;
+  /** The reply. */
+  message?: string;
+}
+
+async function checkFirst(context: ExecutionContext, actor: Actor, plan: ExecutionPlan): Promise<Checked> {
   try {
-    switch (execution.step) {
+    switch (plan.execution.step) {
       case 'call':
-        return simulateCall(context, plan, { success, failure });
+        return checkCall(context, plan);
       case 'reply':
-        return await simulateReply(context, actor, plan, { success, failure });
+        return await renderReply(context, actor, plan);
       default:
         await validateChange(context, actor, plan);
-        return success();
+        return {};
     }
   } catch (error) {
     const refusal = readRefusal(error);
     if (refusal === undefined) throw error;
-    return failure(refusal);
+    return { refusal };
   }
 }
 
-/** Makes the results of a simulation. */
-interface Results {
-  success(details?: JsonObject): ActionResult;
-  failure(reason: string): ActionResult;
-}
-
-function simulateCall(
-  { backend }: ExecutionContext,
-  { agent }: ExecutionPlan,
-  { success, failure }: Results,
-): ActionResult {
+function checkCall({ backend }: ExecutionContext, { agent }: ExecutionPlan): Checked {
   if (agent.executor.type !== 'http') throw new Error('only an HTTP executor calls a backend system');
   const { method, url } = agent.executor;
   const problem = backend.checkUrl(url);
   // Without its query, which can hold a secret.
-  return problem ? failure(problem.code) : success({ method, url: url.replace(/[?#].*$/s, '') });
+  return problem ? { refusal: problem.code } : { details: { method, url: url.replace(/[?#].*$/s, '') } };
 }
 
-async function simulateReply(
-  context: ExecutionContext,
+async function renderReply(
+  { prepareReply }: ExecutionContext,
   { trace, signal, caller }: Actor,
   { ticket, execution }: ExecutionPlan,
-  { success, failure }: Results,
-): Promise<ActionResult> {
+): Promise<Checked> {
   const { templateId, data } = execution;
-  if (templateId === null) return failure('unknown_template');
-  const call = { trace, signal, ...(caller ? { caller } : {}) };
-  const render = await context.prepareReply(call, ticket);
-  return { ...success(), message: shownMessage(await render(templateId, data)) };
+  if (templateId === null) return { refusal: 'unknown_template' };
+  const render = await prepareReply({ trace, signal, ...(caller ? { caller } : {}) }, ticket);
+  return { message: shownMessage(await render(templateId, data)) };
 }
 
 async function validateChange(

@@ -69,35 +69,27 @@ export interface ExampleStoreOptions {
 }
 
 /** Opens the examples on a connection. Deleted tickets and tags that a write names are dropped after it. */
-export function exampleStore(
-  connection: Connection,
-  { format, noteErasure, deleted }: ExampleStoreOptions,
-): ExampleStore {
+export function exampleStore(connection: Connection, options: ExampleStoreOptions): ExampleStore {
   const examples = exampleCollection(connection);
-  const leases = openLeases<ExampleDocument>(examples, { connection, durationMs: leaseMs });
   const at = (delayMs = 0) => new Date(serverTime(connection) + delayMs);
-  const isLearned = { 'example.format': format };
-  const erase = async (ticketIds: readonly number[]) => {
-    if (ticketIds.length === 0) return;
-    await storeCall(async () => {
-      const isErased = { _id: { $in: [...ticketIds] } };
-      const wipe = { $set: { example: null, dueAt: null }, $inc: { revision: 1 } };
-      // In this order, a process that dies in between leaves documents that the next attempt finds.
-      if ((await examples.updateMany(isErased, wipe)).matchedCount === 0) return;
-      await noteErasure();
-      await examples.deleteMany(isErased);
-    });
-  };
-  const dropTags = async (tagIds: readonly number[]) => {
-    if (tagIds.length === 0) return;
-    await storeCall(async () => {
-      const named = { $in: [...tagIds] };
-      await examples.updateMany(
-        { 'example.tagIds': named },
-        { $pull: { 'example.tagIds': named }, $set: { changedAt: at() }, $inc: { revision: 1 } },
-      );
-    });
-  };
+  const parts = { connection, examples, at, ...options };
+  const removals = openRemovals(parts);
+  return { ...openQueue(parts, removals), ...removals, ...openReads(parts) };
+}
+
+interface Parts extends ExampleStoreOptions {
+  connection: Connection;
+  examples: mongo.Collection<ExampleDocument>;
+  at(delayMs?: number): Date;
+}
+
+type Removals = Pick<ExampleStore, 'erase' | 'dropTags'>;
+
+function openQueue(
+  { connection, examples, at, format, deleted }: Parts,
+  { erase, dropTags }: Removals,
+): Pick<ExampleStore, 'record' | 'claim' | 'keep' | 'retry' | 'readAgain'> {
+  const leases = openLeases<ExampleDocument>(examples, { connection, durationMs: leaseMs });
   return {
     async record(changes) {
       if (changes.length === 0) return;
@@ -137,8 +129,38 @@ export function exampleStore(
         const isOutdated = { dueAt: null, 'example.format': { $exists: true, $ne: format } };
         await examples.updateMany(isOutdated, { $set: { dueAt: at(), attempts: 0 }, $inc: { revision: 1 } });
       }),
-    erase,
-    dropTags,
+  };
+}
+
+function openRemovals({ examples, at, noteErasure }: Parts): Removals {
+  return {
+    erase: async (ticketIds) => {
+      if (ticketIds.length === 0) return;
+      await storeCall(async () => {
+        const isErased = { _id: { $in: [...ticketIds] } };
+        const wipe = { $set: { example: null, dueAt: null }, $inc: { revision: 1 } };
+        // In this order, a process that dies in between leaves documents that the next attempt finds.
+        if ((await examples.updateMany(isErased, wipe)).matchedCount === 0) return;
+        await noteErasure();
+        await examples.deleteMany(isErased);
+      });
+    },
+    dropTags: async (tagIds) => {
+      if (tagIds.length === 0) return;
+      await storeCall(async () => {
+        const named = { $in: [...tagIds] };
+        await examples.updateMany(
+          { 'example.tagIds': named },
+          { $pull: { 'example.tagIds': named }, $set: { changedAt: at() }, $inc: { revision: 1 } },
+        );
+      });
+    },
+  };
+}
+
+function openReads({ examples, format }: Parts): Pick<ExampleStore, 'counts' | 'areThere' | 'changedSince' | 'newest'> {
+  const isLearned = { 'example.format': format };
+  return {
     counts: () =>
       storeCall(async () => {
         const [learned, queued, givenUp] = await Promise.all([
