@@ -10,10 +10,7 @@ import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 const timeoutMs = 5_000;
 const mebibyte = 1024 * 1024;
 
-/** The clients of other services that several features use, each for a call. */
-export type Clients = ReturnType<typeof openClients>;
-
-/** Opens the clients of other services. They are closed after everything that is opened later. */
+/** Opens the clients of other services, each for a call. They are closed after everything that is opened later. */
 export function openClients({ openClient }: Pick<Kit<unknown, unknown>, 'openClient'>) {
   return {
     tags: openClient('tickets', TagService, { timeoutMs }),
