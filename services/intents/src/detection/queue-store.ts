@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Claimed, type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
@@ -69,7 +70,7 @@ type Analyses = mongo.Collection<AnalysisDocument>;
 const leaseMs = 20_000;
 
 function analysisCollection(connection: Connection): Analyses {
-  return connection.collection('analyses') as unknown as Analyses;
+  return openCollection<AnalysisDocument>(connection, 'analyses');
 }
 
 /** Builds the missing indexes of the queue. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fromJsonString, type JsonValue, toJsonString } from '@bufbuild/protobuf';
 import { IntentOutcomeSchema, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import { type IdSequence, idSequence } from '@ticketing/store/ids/id-sequence.ts';
@@ -180,7 +181,7 @@ export type Intents = mongo.Collection<IntentDocument>;
 
 /** The collection of the intents. */
 export function intentCollection(connection: Connection): Intents {
-  return connection.collection('intents') as unknown as Intents;
+  return openCollection<IntentDocument>(connection, 'intents');
 }
 
 /** Builds the missing indexes of the intents. */

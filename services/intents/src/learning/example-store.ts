@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
@@ -271,7 +272,7 @@ export interface ExampleDocument extends Leased<number> {
 
 /** The collection of a connection. */
 export function exampleCollection(connection: Connection): mongo.Collection<ExampleDocument> {
-  return connection.collection('examples') as unknown as mongo.Collection<ExampleDocument>;
+  return openCollection<ExampleDocument>(connection, 'examples');
 }
 
 /** Builds the missing indexes of the examples. */

@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { isDuplicateKey, retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Claimed, type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
@@ -84,7 +85,7 @@ const _id = 'model';
 const described = { trainedAt: 1, durationMs: 1, erasures: 1, examples: 1, labels: 1 } as const;
 
 function modelCollection(connection: Connection): mongo.Collection<ModelDocument> {
-  return connection.collection('models') as unknown as mongo.Collection<ModelDocument>;
+  return openCollection<ModelDocument>(connection, 'models');
 }
 
 /** Builds the missing indexes of the models. */
@@ -96,7 +97,7 @@ export async function buildModelIndexes(connection: Connection): Promise<void> {
 /** Opens the models on a connection. */
 export function modelStore(connection: Connection, format: number): ModelStore {
   const models = modelCollection(connection);
-  const training = connection.collection('training') as unknown as mongo.Collection<TrainingDocument>;
+  const training = openCollection<TrainingDocument>(connection, 'training');
   const leases = openLeases<TrainingDocument>(training, { connection, durationMs: leaseMs });
   const now = () => serverTime(connection);
   const initial = { erasures: 0, failures: 0, notBefore: null, lastError: null };
