@@ -1,12 +1,13 @@
 import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { removePresent } from '@ticketing/store/document/remove-present.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type UniqueWrites, uniqueWrites } from '@ticketing/store/document/unique-writes.ts';
 import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import { type SlugInserts, slugInserts } from '@ticketing/store/ids/slug-inserts.ts';
-import { type Connection, type Model, Schema } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import {
   type AiAgentState,
   type DetectionState,
@@ -66,14 +67,14 @@ const maxAttempts = 20;
 
 /** Opens the AI agents on a connection. */
 export function aiAgentStore(connection: Connection, runtime: Pick<Runtime, 'random'>): AiAgentStore {
-  const agents = aiAgentModel(connection);
+  const agents = agentCollection(connection);
   const write = uniqueWrites(runtime);
-  const inserts = slugInserts<AiAgentDocument>(agents.collection as never, () => ({}), write);
+  const inserts = slugInserts<AiAgentDocument>(agents as never, () => ({}), write);
   const ids = idSequence(connection, 'aiAgent');
   return { nextId: () => ids.next(), ...openWrites(agents, inserts, write), ...openReads(agents) };
 }
 
-type Agents = Model<AiAgentDocument>;
+type Agents = mongo.Collection<AiAgentDocument>;
 
 function openWrites(agents: Agents, inserts: SlugInserts<AiAgentDocument>, write: UniqueWrites) {
   /** Returns false if another request has changed it first. */
@@ -81,7 +82,7 @@ function openWrites(agents: Agents, inserts: SlugInserts<AiAgentDocument>, write
     const { _id, ...fields } = toDocument(after);
     const update = () => agents.updateOne({ _id, version: before.version }, { $set: fields });
     try {
-      const { matchedCount } = await (before.slug === after.slug ? update() : write(() => update().exec()));
+      const { matchedCount } = await (before.slug === after.slug ? update() : write(update));
       return matchedCount === 1;
     } catch (error) {
       throw isDuplicateKey(error) ? duplicateSlug(error) : error;
@@ -96,7 +97,7 @@ function openWrites(agents: Agents, inserts: SlugInserts<AiAgentDocument>, write
     addNumbered: (agent: AiAgentState) => storeCall(() => inserts.insertNumbered(toDocument(agent))),
     async commit(id: number, decide: (agent: AiAgentState) => AiAgentState) {
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-        const document = await storeCall(() => agents.findById(id).lean<AiAgentDocument>());
+        const document = await storeCall(() => agents.findOne({ _id: id }));
         if (!document) return undefined;
         const before = fromDocument(document);
         const after = { ...decide(before), version: before.version + 1 };
@@ -116,9 +117,13 @@ function openWrites(agents: Agents, inserts: SlugInserts<AiAgentDocument>, write
 
 function openReads(agents: Agents) {
   const readIds = async (filter: object) =>
-    (await agents.find(filter, { _id: 1 }).sort({ _id: 1 }).lean<AiAgentDocument[]>()).map(({ _id }) => _id);
-  const readStates = async (filter: object) =>
-    (await agents.find(filter).sort({ _id: 1 }).lean<AiAgentDocument[]>()).map(fromDocument);
+    (
+      await agents
+        .find(filter, { projection: { _id: 1 } })
+        .sort({ _id: 1 })
+        .toArray()
+    ).map(({ _id }) => _id);
+  const readStates = async (filter: object) => (await agents.find(filter).sort({ _id: 1 }).toArray()).map(fromDocument);
   return {
     find: (id: number) => storeCall(async () => (await readStates({ _id: id }))[0]),
     findBySlug: (slug: string) => storeCall(async () => (await readStates({ slug }))[0]),
@@ -127,11 +132,11 @@ function openReads(agents: Agents) {
         const [total, page] = await Promise.all([
           agents.countDocuments(),
           agents
-            .find({}, { bytes: 1, openBytes: 1 })
+            .find({}, { projection: { bytes: 1, openBytes: 1 } })
             .sort({ _id: 1 })
             .skip(offset)
             .limit(limit)
-            .lean<AiAgentDocument[]>(),
+            .toArray(),
         ]);
         return { total, entries: page.map(({ _id, bytes, openBytes }) => ({ id: _id, bytes, openBytes })) };
       }),
@@ -171,38 +176,14 @@ interface AiAgentDocument
   openBytes: number;
 }
 
-const schema = new Schema(
-  {
-    _id: Number,
-    version: Number,
-    slug: String,
-    name: String,
-    description: String,
-    enabled: Boolean,
-    channels: [Number],
-    detection: Schema.Types.Mixed,
-    customerNeeded: Boolean,
-    parameters: String,
-    options: [Schema.Types.Mixed],
-    executor: String,
-    autoExecuteAfterMinutes: Number,
-    createdAt: Number,
-    modifiedAt: Number,
-    tagIds: [Number],
-    templateId: Number,
-    callsBackend: Boolean,
-    bytes: Number,
-    openBytes: Number,
-  },
-  { versionKey: false, strict: 'throw', minimize: false, collection: 'aiAgents' },
-);
-schema.index({ slug: 1 }, { unique: true });
-schema.index({ tagIds: 1 });
-schema.index({ templateId: 1 });
+const agentCollection = (connection: Connection) => openCollection<AiAgentDocument>(connection, 'aiAgents');
 
-/** The model of the AI agents on a connection. */
-export function aiAgentModel(connection: Connection): Model<AiAgentDocument> {
-  return connection.model<AiAgentDocument>('AiAgent', schema as unknown as Schema<AiAgentDocument>);
+/** Builds the missing indexes of the AI agents. */
+export async function buildAgentIndexes(connection: Connection): Promise<void> {
+  const agents = agentCollection(connection);
+  await agents.createIndex({ slug: 1 }, { unique: true });
+  await agents.createIndex({ tagIds: 1 });
+  await agents.createIndex({ templateId: 1 });
 }
 
 /** Converts an AI agent to its document. */

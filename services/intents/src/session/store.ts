@@ -1,6 +1,7 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
-import { type Connection, type Model, Schema } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import type { SessionState } from './rules.ts';
 
 /** A session of a page, before it is read. */
@@ -31,10 +32,10 @@ export interface SessionStore {
 
 /** Opens the sessions on a connection. */
 export function sessionStore(connection: Connection, deletedTickets: Pick<ErasedIds, 'among'>): SessionStore {
-  const sessions = sessionModel(connection);
+  const sessions = sessionCollection(connection);
   const erase = async (ticketIds: readonly number[]) => {
     if (ticketIds.length === 0) return;
-    await storeCall(() => sessions.deleteMany({ ticketId: { $in: [...ticketIds] } }).exec());
+    await storeCall(() => sessions.deleteMany({ ticketId: { $in: [...ticketIds] } }));
   };
   return {
     async record(session) {
@@ -50,17 +51,17 @@ export function sessionStore(connection: Connection, deletedTickets: Pick<Erased
         const [total, page] = await Promise.all([
           sessions.countDocuments(filter),
           sessions
-            .find(filter, { bytes: 1 })
+            .find(filter, { projection: { bytes: 1 } })
             .sort({ lastActivityAt: -1, _id: 1 })
             .skip(offset)
             .limit(limit)
-            .lean<SessionDocument[]>(),
+            .toArray(),
         ]);
         return { total, entries: page.map(({ _id, bytes }) => ({ id: _id, bytes })) };
       }),
     findSome: (ids) =>
       storeCall(async () => {
-        const documents = await sessions.find({ _id: { $in: [...ids] } }).lean<SessionDocument[]>();
+        const documents = await sessions.find({ _id: { $in: [...ids] } }).toArray();
         const byId = new Map(documents.map((one) => [one._id, fromDocument(one)]));
         return ids.flatMap((id) => byId.get(id) ?? []);
       }),
@@ -68,14 +69,14 @@ export function sessionStore(connection: Connection, deletedTickets: Pick<Erased
   };
 }
 
-async function record(sessions: Model<SessionDocument>, document: SessionDocument): Promise<SessionState> {
+async function record(sessions: mongo.Collection<SessionDocument>, document: SessionDocument): Promise<SessionState> {
   const { _id, ticketId, lastActivityAt, ...fields } = document;
   const filter = { _id, lastActivityAt: { $lte: lastActivityAt }, ticketId: { $in: [...new Set([ticketId, null])] } };
   const update = { $set: { ticketId, lastActivityAt, ...fields } };
   for (;;) {
     const { matchedCount } = await sessions.updateOne(filter, update);
     if (matchedCount > 0) return fromDocument(document);
-    const stored = await sessions.findById(_id).lean<SessionDocument>();
+    const stored = await sessions.findOne({ _id });
     // The stored session is newer or belongs to another ticket, or was stored just now.
     if (stored && (stored.lastActivityAt > lastActivityAt || !filter.ticketId.$in.includes(stored.ticketId))) {
       return fromDocument(stored);
@@ -98,26 +99,13 @@ interface SessionDocument extends Omit<SessionState, 'id'> {
   bytes: number;
 }
 
-const schema = new Schema(
-  {
-    _id: String,
-    ticketId: Number,
-    lastActivityAt: Number,
-    createdAt: Number,
-    participants: [Schema.Types.Mixed],
-    messageCount: Number,
-    costUsd: Number,
-    model: String,
-    bytes: Number,
-  },
-  { versionKey: false, strict: 'throw', minimize: false, collection: 'sessions' },
-);
-schema.index({ ticketId: 1, lastActivityAt: -1, _id: 1 });
-schema.index({ lastActivityAt: -1, _id: 1 });
+const sessionCollection = (connection: Connection) => openCollection<SessionDocument>(connection, 'sessions');
 
-/** The model of the sessions on a connection. */
-export function sessionModel(connection: Connection): Model<SessionDocument> {
-  return connection.model<SessionDocument>('Session', schema as unknown as Schema<SessionDocument>);
+/** Builds the missing indexes of the sessions. */
+export async function buildSessionIndexes(connection: Connection): Promise<void> {
+  const sessions = sessionCollection(connection);
+  await sessions.createIndex({ ticketId: 1, lastActivityAt: -1, _id: 1 });
+  await sessions.createIndex({ lastActivityAt: -1, _id: 1 });
 }
 
 /** Converts a session to its document. */
