@@ -197,7 +197,9 @@ test('of more examples than are learned, those are read that have changed last',
     await expect.poll(() => labelsOf(ticket), poll).toBeDefined();
   }
   const { connection, close } = await used.openDatabase();
-  const examples = exampleStore(connection, { format: modelVersion, noteErasure: async () => undefined });
+  const nothing = { among: async () => new Set<number>() };
+  const unused = { noteErasure: async () => undefined, deleted: { tickets: nothing, tags: nothing } };
+  const examples = exampleStore(connection, { format: modelVersion, ...unused });
   const read = async (limit: number) => {
     const found: LabelledFeatures[] = [];
     for await (const batch of examples.newest(limit)) found.push(...batch);
@@ -205,7 +207,7 @@ test('of more examples than are learned, those are read that have changed last',
   };
   expect((await read(2)).map(({ tagIds }) => tagIds)).toEqual([[63], [62]]);
   expect(await read(1000)).toHaveLength((await examples.counts()).examples);
-  const ofNextFormat = exampleStore(connection, { format: modelVersion + 1, noteErasure: async () => undefined });
+  const ofNextFormat = exampleStore(connection, { format: modelVersion + 1, ...unused });
   expect(await ofNextFormat.areThere(1)).toBe(false);
   expect([await examples.areThere(3), await examples.areThere(1000)]).toEqual([true, false]);
   await ofNextFormat.readAgain();

@@ -40,8 +40,14 @@ const find = (wanted: Partial<SyntheticTicket['labels']>) => {
 /** Learns as one more process does. Returns whether it has. */
 const learn = (signal = AbortSignal.timeout(60_000)) => {
   const metrics = { registry: new Registry() };
-  const learning = openLearning({ database, log, metrics, runtime: systemRuntime });
-  return learnModel({ learning, log }, signal);
+  const nothing = { among: async () => new Set<number>() };
+  const kit = { database, log, metrics, runtime: systemRuntime, stopping: signal };
+  const learning = openLearning(
+    kit,
+    { tags: () => Promise.reject(new Error('unused')) as never },
+    { tickets: nothing, tags: nothing },
+  );
+  return learnModel(learning, signal);
 };
 
 beforeAll(async () => {
