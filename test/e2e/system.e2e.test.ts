@@ -9,14 +9,11 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
-import {
-  GetTicketRequestSchema,
-  GetTicketResponseSchema,
-} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { GetTicketRequestSchema, GetTicketResponseSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { documentCheck } from '@ticketing/testkit/checked-fetch.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listedMetrics } from '../../tools/observability/metric-list.ts';
-import { type System, startSystem } from './harness.ts';
+import { startSystem, type System } from './harness.ts';
 import { exposedMetrics } from './metrics.ts';
 import { type OtlpCollector, startOtlpCollector } from './otlp-collector.ts';
 import { pathTo } from './traces.ts';
@@ -207,7 +204,7 @@ test('a change is one trace from the gateway to the row of reporting and the rec
 // guarantee: S1
 test('the processes expose the metrics that the documentation lists, with the same words, and no others', async () => {
   const byName = (left: { name: string }, right: { name: string }) => left.name.localeCompare(right.name);
-  const listed = listedMetrics().map((metric) => ({ ...metric, services: metric.services.toSorted() }));
+  const listed = (await listedMetrics()).map((metric) => ({ ...metric, services: metric.services.toSorted() }));
   const exposed = (await exposedMetrics(system)).map((metric) => ({ ...metric, services: metric.services.toSorted() }));
   expect(exposed.sort(byName)).toEqual(listed.sort(byName));
 });

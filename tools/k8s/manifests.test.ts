@@ -35,21 +35,6 @@ it('every file of the base is part of it', () => {
   expect(used.toSorted()).toEqual(files.toSorted());
 });
 
-it.each([
-  ['prod', 'registry.example/ticketing/', '0.1.0'],
-  // `npm run images` names images so by default.
-  ['dev', 'localhost/ticketing/', 'dev'],
-])('the overlay %s names the registry and the version of every image', (overlay, prefix, newTag) => {
-  const [read] = readManifests(`deploy/k8s/overlays/${overlay}/kustomization.yaml`) as unknown as {
-    images: object[];
-  }[];
-  const names = services.map(({ name }) => name);
-  expect(read?.images).toHaveLength(names.length);
-  expect(read?.images).toEqual(
-    expect.arrayContaining(names.map((name) => ({ name: `ticketing/${name}`, newName: `${prefix}${name}`, newTag }))),
-  );
-});
-
 it('every pod has a ServiceAccount, so that the component pull-secret reaches its image', () => {
   const accounts = namesOf(objects, 'ServiceAccount');
   const ledgers = readManifests('deploy/k8s/components/ledger/ledger-jobs.yaml').flatMap(({ kind, spec }) =>

@@ -1,17 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { services } from '@ticketing/system/services.ts';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { listedMetrics } from './metric-list.ts';
-import { readPanelQueries, readPrometheusConfig, readRules } from './observability-files.ts';
+import { readPanelQueries, readRules } from './observability-files.ts';
 import { metricNamesIn, metricOfSeries } from './query-names.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const runbookFolder = 'docs/operations/runbooks';
 const { alerts, records } = readRules();
 const panelQueries = readPanelQueries();
-const listed = new Map(listedMetrics().map((metric) => [metric.name, metric.type]));
+const listed = new Map((await listedMetrics()).map((metric) => [metric.name, metric.type]));
 const pages = [
   'metrics.md',
   'observability.md',
@@ -46,17 +45,6 @@ test('each runbook belongs to an alert, and no two alerts have the same name', (
   const unnamed = readdirSync(join(root, runbookFolder)).filter((page) => !named.has(`${runbookFolder}/${page}`));
   expect(unnamed).toEqual([]);
   expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
-});
-
-test('Prometheus collects the metrics of every process of the compose file, from their internal ports', () => {
-  const targets = readPrometheusConfig().scrape_configs.flatMap((config) => config.static_configs);
-  const expected = services.flatMap(({ name, roles, ports }) => [
-    { targets: [`${name}:${ports.http + 2000}`], labels: { service: name, role: 'api' } },
-    ...(roles.length > 1
-      ? [{ targets: [`${name}-background:${ports.http + 2000}`], labels: { service: name, process: 'background' } }]
-      : []),
-  ]);
-  expect(targets).toEqual(expected);
 });
 
 test('in Kubernetes, Prometheus gives pods the job and the labels that the rules and dashboards read', () => {
