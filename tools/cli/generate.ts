@@ -5,6 +5,7 @@ import { deployParts } from '../deploy/deploy-parts.ts';
 import { withGeneratedLines } from '../dev/generated-parts.ts';
 import { documentIndexes, withDocumentLists } from '../docs/document-indexes.ts';
 import { architectureDocument, withSystemDrawing } from '../docs/system-drawing.ts';
+import { conformanceDocument, readRequirements, withDeviations } from '../docs/traces.ts';
 import { scalingDocument, withCapacityParts } from '../k8s/capacity-parts.ts';
 import { manifestFiles } from '../k8s/manifest-files.ts';
 import { operationsDocument, withOperationParts } from '../operations/operation-parts.ts';
@@ -14,8 +15,8 @@ import { declareCommand } from './command.ts';
 /**
  * Generates packages/contracts from proto/: the code, then the descriptor image with the comments. Afterwards generates
  * the parts of docs/webhooks.md that follow from it, the parts of docs/templates.md that follow from the helpers, the
- * table of operations, the files in deploy/ and the drawing of the system that follow from its description, the lists of
- * documents, and the generated files of packages/client.
+ * table of operations, the files in deploy/ and the drawing of the system that follow from its description, the deviations
+ * from the specification, the lists of documents, and the generated files of packages/client.
  */
 async function generate(): Promise<void> {
   execFileSync('buf', ['generate'], { stdio: 'inherit' });
@@ -35,6 +36,8 @@ async function generate(): Promise<void> {
   writeFileSync(architectureDocument, withSystemDrawing(readFileSync(architectureDocument, 'utf8')));
   // It reads the manifests that were just written.
   writeFileSync(scalingDocument, withCapacityParts(readFileSync(scalingDocument, 'utf8')));
+  const conformance = readFileSync(conformanceDocument, 'utf8');
+  writeFileSync(conformanceDocument, withDeviations(conformance, readRequirements('.').spec));
   for (const index of Object.keys(documentIndexes)) {
     writeFileSync(index, withDocumentLists('.', index, readFileSync(index, 'utf8')));
   }

@@ -163,6 +163,7 @@ it('the component ledger has a volume of its own for each service, and Jobs that
   }
 });
 
+// asvs: 13.2.2
 it('a pod reads no Secret of another service', () => {
   const ofServices = services.flatMap(({ name }) => [`${name}-secrets`, `${name}-signing-key`]);
   const ledgerJobs = readManifests('deploy/k8s/components/ledger/ledger-jobs.yaml').flatMap(
@@ -179,6 +180,7 @@ it('a pod reads no Secret of another service', () => {
   }
 });
 
+// asvs: 13.3.2
 it('the secrets that a pod needs are those that the command makes', () => {
   const volumes = [...ofKind('Deployment'), ...ofKind('Job'), all].flatMap(
     (one) => one?.spec.template.spec.volumes ?? [],

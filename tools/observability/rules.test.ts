@@ -26,6 +26,7 @@ function isKnown(series: string): boolean {
 const unknownIn = (queries: readonly { expr: string }[]) =>
   queries.flatMap(({ expr }) => metricNamesIn(expr)).filter((series) => !isKnown(series));
 
+// guarantee: S2
 test.each(alerts)('the alert $alert says what is wrong, how bad it is, and what to do', (alert) => {
   const { labels = {}, annotations = {} } = alert;
   expect(alert.alert).toMatch(/^Ticketing[A-Z]\w+$/);
@@ -62,6 +63,7 @@ test('in Kubernetes, Prometheus gives pods the job and the labels that the rules
   expect(new Set(jobs.map(([, job]) => job))).toEqual(new Set(['ticketing']));
 });
 
+// guarantee: S2
 test('rules and dashboards read only metrics that the list describes', () => {
   expect(alerts.length).toBeGreaterThan(20);
   expect(panelQueries.length).toBeGreaterThan(35);
