@@ -47,6 +47,7 @@ async function execute(failsMs: number, log = createLogger('test', 'silent'), re
   return [outcome, callBackend.mock.calls.length];
 }
 
+// guarantee: F22
 test('a result that only this process knows is stored when the database is back in time', async () => {
   expect(await execute(14_000)).toEqual(['ok', 1]);
 });
@@ -63,6 +64,7 @@ test('a database that stays unavailable is not waited for longer', async () => {
   expect(await execute(20_000)).toEqual(['store_unavailable', 1]);
 });
 
+// spec: 10.13
 test('a backend call is in the log before and after, and the execution with the txId of its outcome', async () => {
   const lines: string[] = [];
   await execute(0, createLogger('test', 'info', { write: (line: string) => void lines.push(line) }));

@@ -4,6 +4,7 @@ import { type TagLabels, trainingLabels } from './label.ts';
 
 const by = (isPerson: boolean): TagLabels => ({ version: 1, tagIds: [3, 1, 2], byPerson: isPerson });
 
+// guarantee: I19
 test('what was found later, or does not exist any more, is not learned', () => {
   const ticket = { tagIds: [9, 3, 1], spamStatus: null, isSpam: false };
   expect(trainingLabels(by(true), ticket).tagIds).toEqual([1, 3]);
