@@ -16,20 +16,20 @@ import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import type { FastifyInstance } from 'fastify';
 import { bodiesOfCallers } from './admission/body-limit.ts';
 import { admissionCheck } from './admission/check.ts';
-import { requestPath } from './admission/request-path.ts';
-import { routeTable } from './admission/route-table.ts';
 import { browserHeaders } from './browser-headers.ts';
-import { type ClientAddress, clientAddress } from './client-address.ts';
 import type { GatewayConfig } from './config.ts';
 import type { ApiDescription } from './page/api-description.ts';
 import { isPublic, registerPublicPages } from './page/routes.ts';
 import { apiTitle } from './page/session-openapi.ts';
 import { registerProxy } from './proxy/routes.ts';
 import type { UpstreamAgent } from './proxy/upstream-agent.ts';
-import { requestContextOf } from './request-context.ts';
-import { measureRequests, routeNameOf } from './request-metrics.ts';
+import { type ClientAddress, clientAddress } from './request/client-address.ts';
+import { requestContextOf } from './request/context.ts';
+import { measureRequests, routeNameOf } from './request/metrics.ts';
+import { requestPath } from './request/path.ts';
+import { routeTable } from './request/route-table.ts';
+import { upstreams } from './request/upstreams.ts';
 import { registerSessionRoutes } from './session/routes.ts';
-import { upstreams } from './upstreams.ts';
 
 /** The parts that the public server of the gateway is made of. */
 export interface PublicServerParts {

@@ -8,7 +8,7 @@ import { tooManyAtOnce } from '@ticketing/service-kit/admission/caller-limits.ts
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { admissionOf, requestContextOf } from '../request-context.ts';
+import { admissionOf, requestContextOf } from '../request/context.ts';
 
 /** Refuses a body whose headers say that the service would refuse it. Errors: unsupported_encoding, body_too_large. */
 export function requireAcceptableBody(request: FastifyRequest): void {

@@ -4,8 +4,8 @@ import type { RateLimits } from '@ticketing/service-kit/admission/rate-limits.ts
 import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ClientAddress } from '../client-address.ts';
-import { requestContextOf } from '../request-context.ts';
+import type { ClientAddress } from '../request/client-address.ts';
+import { requestContextOf } from '../request/context.ts';
 import { sessionPath } from '../session/routes.ts';
 import { type Credential, credentialOf } from './credential.ts';
 import { requireSameOrigin } from './same-origin.ts';

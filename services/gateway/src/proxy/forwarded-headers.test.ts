@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { expect, test } from 'vitest';
-import { requestContextOf } from '../request-context.ts';
+import { requestContextOf } from '../request/context.ts';
 import { requestHeaders } from './forwarded-headers.ts';
 
 /** The last part of the `traceparent` that a service gets for a request with these flags. */

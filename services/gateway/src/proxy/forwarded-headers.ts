@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { IncomingHttpHeaders as Http2Headers } from 'node:http2';
 import { type Sampler, traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { FastifyRequest } from 'fastify';
-import { requestContextOf } from '../request-context.ts';
+import { requestContextOf } from '../request/context.ts';
 
 /** The headers of the client that are forwarded. All others are dropped, above all those for identity and forwarding. */
 const fromClient = [

@@ -9,8 +9,8 @@ import type { InternalTokens } from '@ticketing/service-kit/identity/internal-to
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bodyWithinLimit, requireAcceptableBody } from '../admission/body-limit.ts';
-import type { ClientAddress } from '../client-address.ts';
-import { admissionOf, requestContextOf } from '../request-context.ts';
+import type { ClientAddress } from '../request/client-address.ts';
+import { admissionOf, requestContextOf } from '../request/context.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
 import { deadlineExceeded, upstreamError } from './upstream-error.ts';

@@ -4,9 +4,9 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import { addressKey } from '@ticketing/service-kit/admission/address-key.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ClientAddress } from '../client-address.ts';
-import { admissionOf, requestContextOf } from '../request-context.ts';
-import { routeNameOf } from '../request-metrics.ts';
+import type { ClientAddress } from '../request/client-address.ts';
+import { admissionOf, requestContextOf } from '../request/context.ts';
+import { routeNameOf } from '../request/metrics.ts';
 import { writeCookie } from './cookie.ts';
 
 /** The path of the session endpoints. */

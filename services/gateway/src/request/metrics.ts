@@ -2,7 +2,7 @@ import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
 import { recordRequest, routeOf } from '@ticketing/service-kit/observability/record-request.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { requestContextOf } from './request-context.ts';
+import { requestContextOf } from './context.ts';
 
 /** Counts and times all responses, by the route of the contract, and records the spans of those that have one. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics, tracer: Tracer | undefined): void {

@@ -1,8 +1,8 @@
 import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { FastifyRequest } from 'fastify';
-import type { Credential } from './admission/credential.ts';
-import type { ContractRoute } from './admission/route-table.ts';
+import type { Credential } from '../admission/credential.ts';
+import type { ContractRoute } from './route-table.ts';
 
 /** The state of a request in the gateway. */
 export interface RequestContext {
