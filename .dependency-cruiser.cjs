@@ -54,6 +54,55 @@ const foldersInOrder = Object.entries(foldersOfPackages).flatMap(([name, folders
   })),
 );
 
+/**
+ * The features of services, each with those that it may import. The files beside them are wiring, which none imports but
+ * the environment and the settings of the service.
+ */
+const arrows = {
+  settings: {
+    feed: [],
+    setting: [],
+    subchannel: ['setting'],
+    webhook: ['setting', 'feed'],
+    'webhook/delivery': ['webhook', 'feed'],
+    'webhook/dispatcher': ['webhook', 'webhook/delivery', 'feed'],
+  },
+  templates: {
+    rendering: [],
+    'email-template': ['rendering'],
+    template: ['email-template', 'rendering'],
+  },
+  knowledge: { source: [], skill: [] },
+  reporting: { row: [], export: ['row'] },
+  gateway: {
+    request: [],
+    session: ['request'],
+    admission: ['request', 'session'],
+    proxy: ['request', 'admission'],
+    page: ['request', 'session', 'proxy'],
+  },
+};
+/** The folder of a feature, without the features that have a folder in it. */
+const folderOf = (features, name) => {
+  const inner = Object.keys(features).filter((other) => other.startsWith(`${name}/`));
+  return inner.length === 0 ? `${name}/` : `${name}/(?!(${inner.map((one) => one.slice(name.length + 1)).join('|')})/)`;
+};
+const featuresFollowArrows = Object.entries(arrows).flatMap(([service, features]) =>
+  Object.entries(features).map(([feature, used]) => {
+    const [own, ...others] = [feature, ...used].map((name) => folderOf(features, name));
+    return {
+      name: `${service}-${feature}-follows-arrows`,
+      comment: `The feature ${feature} of ${service} imports no other features but: ${used.join(', ') || 'none'}.`,
+      severity: 'error',
+      from: { path: `^services/${service}/src/${own}`, pathNot: '\\.test\\.ts$' },
+      to: {
+        path: `^services/${service}/src/`,
+        pathNot: `^services/${service}/src/(${[own, ...others].join('|')}|(config|settings)[.]ts$)`,
+      },
+    };
+  }),
+);
+
 /** The pure files of a feature. */
 const rules = ['^services/.+/rules/', '^services/.+/rules[.]ts$'];
 /** The files that read and write the store of a service. */
@@ -125,6 +174,7 @@ module.exports = {
       to: { path: '^packages/', pathNot: ['^packages/(rest|errors|runtime|contracts)/'] },
     },
     ...contractsOfCalledServices,
+    ...featuresFollowArrows,
     ...foldersInOrder,
     // A service is named here because only its work needs the library: proxying, templates, spreadsheets.
     onlyFrom('mongoose', 'mongoose', ...stores, '^packages/(store|events|files)/'),

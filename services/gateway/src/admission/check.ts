@@ -5,9 +5,9 @@ import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/identity
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ClientAddress } from '../request/client-address.ts';
-import { requestContextOf } from '../request/context.ts';
+import { type Credential, requestContextOf } from '../request/context.ts';
 import { sessionPath } from '../session/routes.ts';
-import { type Credential, credentialOf } from './credential.ts';
+import { readCredential } from './credential.ts';
 import { requireSameOrigin } from './same-origin.ts';
 
 /** The rules and limits by which requests are admitted. */
@@ -44,7 +44,7 @@ export function admissionCheck(
     if (credential.source === 'cookie') requireOwnOrigin(request, rules);
   };
   return (request, reply) => {
-    const credential = credentialOf(request.headers, rules.sessionCookie);
+    const credential = readCredential(request.headers, rules.sessionCookie);
     const verified = failed.guard(rules.addressOf(request), () => rules.verify(credential.token));
     if (!(verified instanceof Promise)) return admit(request, reply, credential, verified);
     return verified.then(

@@ -1,7 +1,6 @@
 import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { FastifyRequest } from 'fastify';
-import type { Credential } from '../admission/credential.ts';
 import type { ContractRoute } from './route-table.ts';
 
 /** The state of a request in the gateway. */
@@ -17,6 +16,12 @@ export interface RequestContext {
   internalAuthorization?: string;
   /** Set when the request is forwarded to a service. A later error is a failure of that call. */
   isForwarded?: true;
+}
+
+/** The token of a request, and where it was found. */
+export interface Credential {
+  token: string;
+  source: 'header' | 'cookie';
 }
 
 /** A verified credential, with its caller and its expiry (Unix seconds). */
