@@ -59,6 +59,14 @@ const foldersInOrder = Object.entries(foldersOfPackages).flatMap(([name, folders
  * the environment and the settings of the service.
  */
 const arrows = {
+  intents: {
+    agent: [],
+    intent: ['agent'],
+    session: [],
+    learning: [],
+    detection: ['agent', 'intent', 'learning'],
+    execution: ['agent', 'intent'],
+  },
   settings: {
     feed: [],
     setting: [],

@@ -5,6 +5,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   start: () => import('./start.ts'),
   'test:containers': () => import('./test-containers.ts'),
   check: () => import('./check.ts'),
+  traces: () => import('./traces.ts'),
   generate: () => import('./generate.ts'),
   'docs:check': () => import('./docs-check.ts'),
   token: () => import('./token.ts'),
@@ -30,6 +31,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   backup: () => import('./backup.ts'),
   restore: () => import('./restore.ts'),
   capacity: () => import('./capacity.ts'),
+  measures: () => import('../measures/measures.ts'),
   bench: () => import('../../bench/bench.ts'),
   charts: () => import('../../bench/charts.ts'),
 };

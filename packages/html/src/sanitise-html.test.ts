@@ -1,5 +1,4 @@
 import { runs } from '@ticketing/testkit/search-effort.ts';
-import { withinLinearTime } from '@ticketing/testkit/time-limits.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isHtml } from './is-html.ts';
@@ -84,12 +83,16 @@ describe('sanitiseHtml', () => {
     expect(sanitiseHtml(body)).toBe(shown);
   });
 
+  // guarantee: I7
+  // asvs: 1.2.1, 1.2.2
   it.each(VECTORS())('makes %j harmless', (vector) => {
     for (const body of [vector, `<p>before</p>${vector}`, `<div>${vector}</div>`, `text ${vector}<br>`]) {
       expectHarmless(sanitiseHtml(body));
     }
   });
 
+  // guarantee: I7
+  // asvs: 1.3.1
   it('returns only harmless tags for any mixture of fragments', () => {
     fc.assert(
       fc.property(fragments(), (body) => expectHarmless(sanitiseHtml(body))),
@@ -132,29 +135,6 @@ describe('sanitiseHtml', () => {
   it('keeps an inline image of 4 MiB', () => {
     const image = `<img src="data:image/png;base64,${'A'.repeat(4 * MEBIBYTE)}" />`;
     expect(sanitiseHtml(image)).toBe(image);
-  });
-
-  it.each([
-    '<',
-    '<b>',
-    '</b>',
-    '<b></i>',
-    '<p>',
-    '<a ',
-    '<a =',
-    '<a href="',
-    '<!--',
-    '<script>',
-    '<script></script>',
-    '<iframe>',
-    '<noscript>',
-    '<p style="color:red;">',
-    '<table><td>',
-    '&amp;',
-    '=',
-    ' ',
-  ])('takes linear time for many %j', async (unit) => {
-    await withinLinearTime(unit, (body) => sanitiseHtml(`<p>${body}`));
   });
 });
 

@@ -121,11 +121,12 @@ describe('a unary call', () => {
     const tags = createClient(TagService, transport);
     expect(await tags.createTag({})).toMatchObject({ id: 1 });
     transport.close();
-    await expect(tags.createTag({})).rejects.toThrow();
+    await expect(tags.createTag({})).rejects.toThrow('Channel has been shut down');
   });
 });
 
 describe('deadlines and cancellation', () => {
+  // guarantee: I33
   test('a deadline reaches the server and ends the call on both sides', async () => {
     const stopped = Promise.withResolvers<{ timeoutMs: number | undefined; reason: unknown }>();
     const tags = await tagClient({

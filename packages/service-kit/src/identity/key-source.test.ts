@@ -87,6 +87,7 @@ describe('a key set at a URL', () => {
     expect(fetches).toBe(2);
   });
 
+  // asvs: 7.4.5
   it('no longer accepts a key that the issuer has withdrawn', async () => {
     const keys = open();
     await keys.check();
@@ -120,6 +121,7 @@ describe('a key set at a URL', () => {
     expect(fetches).toBe(2);
   });
 
+  // asvs: 9.1.3
   it('is not fetched through a redirect', async () => {
     issuer.removeAllListeners('request');
     issuer.on('request', (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end());
@@ -140,20 +142,25 @@ describe('a key set at a URL', () => {
 
 describe('a key set in a file', () => {
   it.each([
-    ['text that is not JSON', 'x'],
-    ['another structure', '[]'],
-    ['no keys', '{"keys":[]}'],
-    ['a private key', JSON.stringify({ keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })] })],
-    ['a secret', '{"keys":[{"kty":"oct","k":"AAAA"}]}'],
-  ])('is refused if the file contains %s', (_, text) => {
+    ['text that is not JSON', 'x', 'is not valid JSON'],
+    ['another structure', '[]', 'is not a key set'],
+    ['no keys', '{"keys":[]}', 'has no keys'],
+    [
+      'a private key',
+      JSON.stringify({ keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })] }),
+      'public keys only',
+    ],
+    ['a secret', '{"keys":[{"kty":"oct","k":"AAAA"}]}', 'public keys only'],
+  ])('is refused if the file contains %s', (_, text, problem) => {
     const folder = mkdtempSync(join(tmpdir(), 'ticketing-keys-'));
     const file = join(folder, 'jwks.json');
     writeFileSync(file, text);
-    expect(() => fileKeySource(file)).toThrow();
+    expect(() => fileKeySource(file)).toThrow(problem);
     rmSync(folder, { recursive: true });
   });
 });
 
+// guarantee: C9
 it('accepts a secret of 32 bytes, and refuses a shorter one', async () => {
   expect(await secretKeySource('ü'.repeat(16)).key({ alg: 'HS256' }, unusedToken)).toHaveLength(32);
   expect(() => secretKeySource('x'.repeat(31))).toThrow('shorter');

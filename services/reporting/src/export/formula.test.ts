@@ -1,4 +1,3 @@
-import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { looksLikeFormula, withoutFormulas } from './formula.ts';
@@ -72,6 +71,7 @@ test.each([
   expect(looksLikeFormula(text)).toBe(false);
 });
 
+// guarantee: I9
 test('the first visible character that splits no cells decides, and so does a tab, a carriage return or a vertical bar before it', () => {
   const blank = fc.constantFrom(' ', '\n', '\t', '\r', '\u00a0', '\u2009', '\u3000', '\ufeff', '\u200b', ';', ',', '|');
   const start = fc.constantFrom(...'=+-@＝＋－＠−', 'a', "'", '1', '');
@@ -82,13 +82,6 @@ test('the first visible character that splits no cells decides, and so does a ta
       expect(looksLikeFormula(blanks.join('') + first + tail)).toBe(expected);
     }),
   );
-});
-
-test('needs linear time for hostile texts', async () => {
-  for (const blank of [' ', '\n', '\u200b', ' \ufeff', ';', ', ']) {
-    const text = `${blank.repeat(1_000_000)}x`;
-    await withinCpuTime(1000, () => looksLikeFormula(text));
-  }
 });
 
 test.each([
@@ -131,6 +124,8 @@ test.each([
   expect(withoutFormulas(text)).toBe(text);
 });
 
+// guarantee: I9
+// asvs: 1.2.10
 test('no cell starts with a formula, wherever a program splits the text', () => {
   const unit = fc.constantFrom(
     ...';,|\t\r\n\v\f\u0085\u2028\u2029 "\u00a0\u200b=+-@＝＋－＠−a1\'',
@@ -149,11 +144,4 @@ test('no cell starts with a formula, wherever a program splits the text', () => 
     }),
     { numRuns: 2000 },
   );
-});
-
-test('makes hostile texts harmless in linear time', async () => {
-  for (const blank of [' ', '\n', '\u200b', ' \ufeff', ';', ', ', '=', ';=', ' =', '"']) {
-    const text = `x${blank.repeat(1_000_000)}=`;
-    await withinCpuTime(2000, () => withoutFormulas(text));
-  }
 });
