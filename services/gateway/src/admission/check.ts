@@ -5,7 +5,7 @@ import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/identity
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ClientAddress } from '../request/client-address.ts';
-import { type Credential, requestContextOf } from '../request/context.ts';
+import { type Credential, findRequestContext } from '../request/context.ts';
 import { sessionPath } from '../session/routes.ts';
 import { readCredential } from './credential.ts';
 import { requireSameOrigin } from './same-origin.ts';
@@ -36,7 +36,7 @@ export function admissionCheck(
   const failed = failedTokens(rules.failedTokensPerMinute, rules.monotonicMs);
   const admit = (request: FastifyRequest, reply: FastifyReply, credential: Credential, verified: VerifiedToken) => {
     const { caller, expiresAt } = verified;
-    requestContextOf(request).admission = { ...credential, caller, expiresAt };
+    findRequestContext(request).admission = { ...credential, caller, expiresAt };
     onClosed(
       reply,
       limits.begin(caller, (name, value) => reply.header(name, value)),
@@ -60,7 +60,7 @@ export function admissionCheck(
 
 function requireOwnOrigin(request: FastifyRequest, { publicOrigin }: AdmissionRules): void {
   const { method: verb, url, headers } = request;
-  requireSameOrigin({ verb, url, headers, route: requestContextOf(request).route }, publicOrigin);
+  requireSameOrigin({ verb, url, headers, route: findRequestContext(request).route }, publicOrigin);
 }
 
 /** Whether a request only clears the session cookie that it carries. */

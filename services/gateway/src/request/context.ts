@@ -33,7 +33,7 @@ export interface Admission extends Credential {
 const contexts = new WeakMap<FastifyRequest, RequestContext>();
 
 /** The context of a request. It is created on first use. */
-export function requestContextOf(request: FastifyRequest): RequestContext {
+export function findRequestContext(request: FastifyRequest): RequestContext {
   const known = contexts.get(request);
   if (known) return known;
   const { traceparent } = request.headers;
@@ -43,8 +43,8 @@ export function requestContextOf(request: FastifyRequest): RequestContext {
 }
 
 /** The verified credential of a request. Errors: an internal error if the request was not admitted. */
-export function admissionOf(request: FastifyRequest): Admission {
-  const { admission } = requestContextOf(request);
+export function requireAdmission(request: FastifyRequest): Admission {
+  const { admission } = findRequestContext(request);
   if (!admission) throw new Error(`${request.url} was not admitted`);
   return admission;
 }
