@@ -6,8 +6,8 @@ import { type ResponseCheck, responseChecker } from '@ticketing/testkit/response
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { sessionDocument } from '../src/page/session-openapi.ts';
+import { upstreams } from '../src/request/upstreams.ts';
 import { service } from '../src/service.ts';
-import { upstreams } from '../src/upstreams.ts';
 import { type HttpRequest, type HttpResponse, send } from './http-client.ts';
 import { type StubService, startStub, stubHeader } from './stub-service.ts';
 
