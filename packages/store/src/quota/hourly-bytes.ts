@@ -1,4 +1,5 @@
 import type { Connection } from 'mongoose';
+import { openCollection } from '../connection/open-collection.ts';
 import { retryUpsert } from '../document/store-error.ts';
 
 /** Bytes that were counted for an owner within an hour, and when they stop to count. */

@@ -10,15 +10,14 @@ import { serviceClient } from '@ticketing/service-kit/client/service-client.ts';
 import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
-import { type StubServer, startStubServer } from '@ticketing/testkit/stub-server.ts';
+import { startStubServer, type StubServer } from '@ticketing/testkit/stub-server.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../../test/harness.ts';
 import { newProcess } from '../../../test/new-process.ts';
 import { sweepTicketFiles } from '../../attachment/find.ts';
-import type { Context } from '../../context.ts';
-import { copyTemplateFiles } from './copy-files.ts';
+import { copyTemplateFiles, type TemplateFiles } from './copy-files.ts';
 
 const MiB = 1024 * 1024;
 const templateId = 5;
@@ -34,7 +33,7 @@ let templates: StubServer;
 let transport: GrpcTransport;
 let tickets: TicketsHarness;
 let database: Database;
-let clientOf: Context['templateFiles'];
+let clientOf: TemplateFiles;
 
 beforeAll(async () => {
   templates = await startStubServer((router) => {
@@ -79,7 +78,7 @@ afterAll(async () => {
 });
 
 /** A context like that of another process, whose clock is some hours ahead. */
-const contextOf = (hoursFromNow = 0): Context => ({
+const contextOf = (hoursFromNow = 0) => ({
   ...newProcess(tickets, database, hoursFromNow),
   templateFiles: clientOf,
 });
