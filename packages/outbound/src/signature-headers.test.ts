@@ -17,6 +17,8 @@ function accepts(body: string, headers: Record<string, string>, key = secret): b
   }
 }
 
+// guarantee: W2
+// asvs: 11.4.1
 it('signs as the reference does', () => {
   const reference = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', at: 1_614_265_330_999, body: '{"test": 2432232314}' };
@@ -32,6 +34,7 @@ it.each(['a secret without the prefix', 'whsec_not base64 at all', 'whsec_YQ'])(
   expect(new Webhook(text, { format: 'raw' }).verify('{}', headers)).toEqual({});
 });
 
+// guarantee: W3
 it('every secret signs', () => {
   const other = newSecret();
   const headers = signatureHeaders([secret, other], { id, at: Date.now(), body: '{}' });
