@@ -4,7 +4,7 @@ import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { wordsOf } from '@ticketing/text/words.ts';
 import mongoose from 'mongoose';
-import { bodyRules, bodyTexts } from '../services/tickets/src/message/text/rules/body-texts.ts';
+import { bodyRules, bodyTexts } from '../services/tickets/src/text/rules/body-texts.ts';
 import { createdEvent } from '../services/tickets/src/ticket/rules/event.ts';
 import { newTicket } from '../services/tickets/src/ticket/rules/new-ticket.ts';
 import { noSla } from '../services/tickets/src/ticket/rules/sla.ts';

@@ -7,8 +7,8 @@ import { f1Of, type Quality, qualityOf } from '../../services/intents/src/learni
 import type { TicketText } from '../../services/intents/src/learning/ticket-text.ts';
 import { train } from '../../services/intents/src/learning/train.ts';
 import { parseMail } from '../../services/tickets/src/inbound-mail/parse.ts';
-import { bodyTexts } from '../../services/tickets/src/message/text/rules/body-texts.ts';
 import { defaultSettings } from '../../services/tickets/src/settings.ts';
+import { bodyTexts } from '../../services/tickets/src/text/rules/body-texts.ts';
 import { isProgrammatic } from '../../services/tickets/src/ticket/rules/programmatic.ts';
 import { UsageError } from '../cli/command.ts';
 import { formatTable } from './format-table.ts';

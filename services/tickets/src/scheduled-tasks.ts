@@ -17,8 +17,16 @@ export function scheduledTasks(context: Context): ScheduledTask[] {
     { name: 'finish abandoned bulks', everyMs: 10_000, run: () => context.bulks.finishAbandoned() },
     { name: 'finish erasures', everyMs: 10_000, run: () => finishErasures(context) },
     { name: 'forward requests for analyses', everyMs: 2_000, run: () => forwardAnalysisRequests(context) },
-    { name: 'sweep unseen messages', everyMs: 60_000, run: () => sweepUnseenMessages(context) },
-    { name: 'sweep unseen message ids', everyMs: 60_000, run: () => sweepUnseenMessageIds(context) },
+    {
+      name: 'sweep unseen messages',
+      everyMs: 60_000,
+      run: () => sweepUnseenMessages({ ...context, messages: context }),
+    },
+    {
+      name: 'sweep unseen message ids',
+      everyMs: 60_000,
+      run: () => sweepUnseenMessageIds({ ...context, messages: context }),
+    },
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(context) },
     { name: 'sweep files', everyMs: 60_000, run: () => sweepTicketFiles(context) },
     { name: 'remove expired responses of the ERP system', everyMs: 60_000, run: () => trimErpResponses(context) },

@@ -2,13 +2,13 @@ import { buildFileIndexes } from '@ticketing/files/file-store.ts';
 import type { Connection } from 'mongoose';
 import { analysisRequestModel } from './analysis/request-store.ts';
 import { buildBulkIndexes } from './bulk/store.ts';
-import { customerCopyModel } from './customer/copy-store.ts';
 import { customerModel } from './customer/erp/embedded-store.ts';
 import { erpResponseModel } from './customer/erp/response-store.ts';
 import { buildHistoryIndexes } from './history/schema.ts';
 import { externalMessageIdModel } from './message/external-id-store.ts';
 import { conversationModel } from './message/schema.ts';
 import { tagModel } from './tag/store.ts';
+import { customerCopyModel } from './ticket/store/customer-copy-store.ts';
 import { ticketModel } from './ticket/store/schema.ts';
 
 const models = [

@@ -1,11 +1,12 @@
 import { toJson } from '@bufbuild/protobuf';
 import { type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
-import { RoutingOrder as ConfiguredOrder, ErpAdapter } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
+import { ErpAdapter, RoutingOrder as ConfiguredOrder } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
 import { type FileSettings, readFileSettings } from '@ticketing/files/file-quota.ts';
+import type { SettingsAge } from '@ticketing/service-kit/settings/configuration-copy.ts';
 import { defaultConfiguration } from '@ticketing/service-kit/settings/settings-copy.ts';
 import type { RoutingOrder } from './queue/rules.ts';
-import { type BusinessTime, businessTime } from './ticket/rules/business-time.ts';
+import { businessTime, type BusinessTime } from './ticket/rules/business-time.ts';
 import { type HeaderRules, readHeaderRules } from './ticket/rules/programmatic.ts';
 import type { Subchannels } from './ticket/rules/subchannels.ts';
 
@@ -31,6 +32,29 @@ export interface TicketSettings extends FileSettings {
   erpBaseUrl: string | null;
   /** The version of the configuration, which rises with each change, also of a secret. */
   version: number;
+}
+
+/**
+ * Reads the settings: those of this process, which may be a second old, or newer ones.
+ *
+ * Errors: settings_unavailable, with an age.
+ */
+export type ReadSettings = (age?: SettingsAge) => Promise<TicketSettings>;
+
+/**
+ * Reads settings that include the subchannels of some tickets or messages, unless these were deleted: another replica
+ * may have accepted a subchannel that this process has not read yet.
+ *
+ * Errors: those of `settings`.
+ */
+export async function settingsKnowing(
+  settings: ReadSettings,
+  subchannelIds: readonly (number | null)[],
+): Promise<TicketSettings> {
+  const recent = await settings();
+  const { subchannels } = recent;
+  const isKnown = (id: number | null) => id === null || !subchannels || subchannels.has(id);
+  return subchannelIds.every(isKnown) ? recent : settings('replicas');
 }
 
 const orders = new Map<ConfiguredOrder, RoutingOrder>([

@@ -1,6 +1,5 @@
 import type { Connection } from 'mongoose';
 import { type ReservationStore, reservationStore } from './bulk/reservation-store.ts';
-import { type CustomerCopyStore, customerCopyStore } from './customer/copy-store.ts';
 import { type ErasureStore, erasureStore } from './erasure/store.ts';
 import { type HistoryStore, historyStore } from './history/store.ts';
 import { type ExternalMessageIdStore, externalMessageIdStore } from './message/external-id-store.ts';
@@ -9,6 +8,7 @@ import { type QueueNeighbours, queueNeighbours } from './queue/neighbours-query.
 import { type QueueStore, queueStore } from './queue/store.ts';
 import { type ClosedIdStore, closedIdStore } from './ticket/store/closed-id-store.ts';
 import { type TicketCountStore, ticketCountStore } from './ticket/store/count-store.ts';
+import { type CustomerCopyStore, customerCopyStore } from './ticket/store/customer-copy-store.ts';
 import { type ExternalIdStore, externalIdStore } from './ticket/store/external-id-store.ts';
 import { type TicketListStore, ticketListStore } from './ticket/store/list-store.ts';
 import { nativeCollection, ticketModel } from './ticket/store/schema.ts';

@@ -7,7 +7,6 @@ import { type DatabaseForwarder, openDatabaseForwarder } from '@ticketing/testki
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { service as ticketsService } from '../src/service.ts';
-import { searchTickets } from '../src/ticket/search.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 import { newProcess } from './new-process.ts';
 
@@ -100,16 +99,12 @@ test('every request responds with 503 within 2 s while its database hangs, searc
 test('a search whose tags cannot be read fails, and the process does not', async () => {
   const database = await tickets.openDatabase();
   const context = newProcess(tickets, database);
-  const recentTree = async () => {
+  context.tags.recentTree = async () => {
     throw new DomainError('unavailable', 'store_unavailable', 'The database is unavailable.');
   };
   const unhandled = vi.fn();
   process.on('unhandledRejection', unhandled);
-  const search = searchTickets(
-    { ...context, tags: { ...context.tags, recentTree } },
-    testCall(),
-    createMessage(SearchTicketsRequestSchema),
-  );
+  const search = context.searchTickets(testCall(), createMessage(SearchTicketsRequestSchema));
   await expect(search).rejects.toMatchObject({ reason: 'store_unavailable' });
   await setImmediate();
   process.off('unhandledRejection', unhandled);

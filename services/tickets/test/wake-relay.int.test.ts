@@ -13,12 +13,6 @@ import {
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { updateTickets } from '../src/bulk/update.ts';
-import { createTag } from '../src/tag/create.ts';
-import { deleteTag } from '../src/tag/delete.ts';
-import { createTicket } from '../src/ticket/create.ts';
-import { deleteTicket } from '../src/ticket/delete.ts';
-import { updateTicket } from '../src/ticket/update.ts';
 import { startHarness, type TicketsHarness } from './harness.ts';
 import { newProcess } from './new-process.ts';
 
@@ -49,23 +43,23 @@ const countEvents = async () => {
 };
 
 test('each kind of change wakes the relay of its process, and its event is stored by then', async () => {
-  const context = newProcess(tickets, database, 0, () => void wakes.push(countEvents()));
+  const context = newProcess(tickets, database, 0, { wakeRelay: () => void wakes.push(countEvents()) });
   const ticket = { id: 0, contractId: 'V', updateMask: { paths: ['contract_id'] } };
   let tagId = 0;
   const changes: Record<string, () => Promise<unknown>> = {
     createTicket: async () => {
-      const created = await createTicket(context, call, create(CreateTicketRequestSchema, { channel: Channel.PHONE }));
+      const created = await context.createTicket(call, create(CreateTicketRequestSchema, { channel: Channel.PHONE }));
       ticket.id = created.ticket?.id ?? 0;
     },
     updateTicket: () =>
-      updateTicket(context, call, create(UpdateTicketRequestSchema, { ...ticket, ticketId: ticket.id })),
+      context.updateTicket(call, create(UpdateTicketRequestSchema, { ...ticket, ticketId: ticket.id })),
     updateTickets: () =>
-      updateTickets(context, call, create(UpdateTicketsRequestSchema, { tickets: [{ ...ticket, contractId: 'W' }] })),
-    deleteTicket: () => deleteTicket(context, call, create(DeleteTicketRequestSchema, { ticketId: ticket.id })),
+      context.updateTickets(call, create(UpdateTicketsRequestSchema, { tickets: [{ ...ticket, contractId: 'W' }] })),
+    deleteTicket: () => context.deleteTicket(call, create(DeleteTicketRequestSchema, { ticketId: ticket.id })),
     createTag: async () => {
-      tagId = (await createTag(context, call, create(CreateTagRequestSchema, { name: 'a tag' }))).id;
+      tagId = (await context.createTag(call, create(CreateTagRequestSchema, { name: 'a tag' }))).id;
     },
-    deleteTag: () => deleteTag(context, call, create(DeleteTagRequestSchema, { id: tagId })),
+    deleteTag: () => context.deleteTag(call, create(DeleteTagRequestSchema, { id: tagId })),
   };
   for (const [name, change] of Object.entries(changes)) {
     const before = await countEvents();

@@ -12,7 +12,7 @@ import { flagsThatShow, messageEncoder } from '../codec/encode.ts';
 import { defaultMaxBodyBytes, fieldNamed, isEventStream, maxBodyBytesOf, restRuleOf } from '../codec/options.ts';
 import { requireBodyFits, requirePlainBody, toBodyError } from '../limits/body-headers.ts';
 import type { LargeJson } from '../limits/large-json.ts';
-import { isLarge, type WriteJson, writeInPieces } from '../limits/large-response.ts';
+import { isLarge, writeInPieces, type WriteJson } from '../limits/large-response.ts';
 import type { ParsedJson } from '../limits/parse-json.ts';
 import { eventStream, eventStreamMediaType, eventWriter } from './event-stream.ts';
 import { acceptedOf, mediaTypesOf } from './media-types.ts';
@@ -41,35 +41,59 @@ export interface ServiceImplementation<Call> {
   streams: ReadonlyMap<DescMethod, (call: Call, request: Message) => AsyncIterable<Message>>;
 }
 
-/** Binds handlers to the methods of a service and passes each the context. A method without a handler is not served. */
+/** The handlers of a service's methods whose context is bound: `(call, request) → response`. */
+export type BoundHandlers<Service extends DescService, Call> = {
+  [Name in keyof Service['method']]?: (
+    call: Call,
+    request: MessageShape<Service['method'][Name]['input']>,
+  ) => Service['method'][Name]['methodKind'] extends 'server_streaming'
+    ? AsyncIterable<MessageShape<Service['method'][Name]['output']>>
+    : Promise<MessageShape<Service['method'][Name]['output']>>;
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: the parameters of handlers differ
+type AnyHandler<Context> = (context: Context, ...rest: any[]) => unknown;
+
+type Bound<Handler> = Handler extends (context: never, ...rest: infer Rest) => infer Result
+  ? (...rest: Rest) => Result
+  : never;
+
+/** Binds functions to a context, which each of them takes first. */
+export function bind<Context, Functions extends Record<string, AnyHandler<Context>>>(
+  context: Context,
+  functions: Functions,
+): { [Name in keyof Functions]: Bound<Functions[Name]> } {
+  const bound = Object.entries(functions).map(([name, one]) => [name, (...rest: unknown[]) => one(context, ...rest)]);
+  return Object.fromEntries(bound) as { [Name in keyof Functions]: Bound<Functions[Name]> };
+}
+
+/**
+ * Makes the implementation of a service of its handlers: bound ones, which may have different contexts, or others that
+ * all get the same context. A method without a handler is not served.
+ */
+export function implement<Service extends DescService, Call>(
+  service: Service,
+  handlers: BoundHandlers<Service, Call>,
+): ServiceImplementation<Call>;
 export function implement<Service extends DescService, Context, Call>(
   service: Service,
   context: Context,
   handlers: Handlers<Service, Context, Call>,
+): ServiceImplementation<Call>;
+export function implement<Call>(
+  service: DescService,
+  ...[first, second]: [context: unknown, handlers: object] | [handlers: object]
 ): ServiceImplementation<Call> {
-  type Handler = (context: Context, call: Call, request: Message) => never;
-  type BoundHandler = (call: Call, request: Message) => never;
+  type Handler = (call: Call, request: Message) => never;
+  const handlers = second ? bind(first, second as Record<string, AnyHandler<unknown>>) : first;
   const named = handlers as Record<string, Handler | undefined>;
-  const served = new Map<DescMethod, BoundHandler>();
-  const streams = new Map<DescMethod, BoundHandler>();
+  const served = new Map<DescMethod, Handler>();
+  const streams = new Map<DescMethod, Handler>();
   for (const method of service.methods) {
     const handler = named[method.localName];
-    if (!handler) continue;
-    const bound: BoundHandler = (call, request) => handler(context, call, request);
-    (method.methodKind === 'server_streaming' ? streams : served).set(method, bound);
+    if (handler) (method.methodKind === 'server_streaming' ? streams : served).set(method, handler);
   }
   return { service, handlers: served, streams };
-}
-
-/** Joins implementations of one service whose methods are handled by several features. */
-export function join<Call>(...parts: readonly ServiceImplementation<Call>[]): ServiceImplementation<Call> {
-  const [first] = parts;
-  if (!first) throw new Error('there is no implementation to join');
-  const handlers = new Map(parts.flatMap((part) => [...part.handlers]));
-  const streams = new Map(parts.flatMap((part) => [...part.streams]));
-  const inOrder = <Handler>(bound: ReadonlyMap<DescMethod, Handler>) =>
-    new Map(first.service.methods.flatMap((method) => [...bound].filter(([one]) => one === method)));
-  return { service: first.service, handlers: inOrder(handlers), streams: inOrder(streams) };
 }
 
 /** The functions of the server that the REST API needs. */

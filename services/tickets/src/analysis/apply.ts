@@ -7,7 +7,6 @@ import type { Context } from '../context.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
 import { intentStates } from '../ticket/intent-to-proto.ts';
 import { slaRulesOf } from '../ticket/read-sla.ts';
-import { writeTicket } from '../ticket/write.ts';
 import { type Analysis, decideAnalysis } from './rules.ts';
 
 /**
@@ -23,13 +22,12 @@ export async function applyAnalysis(
   const analysis = readAnalysis(request);
   const sla = await slaRulesOf(context, await context.tags.tree());
   const { spamDetectionTagId: spamTagId } = await context.settings();
-  const { ticket } = await writeTicket(
-    context,
-    request.ticketId,
-    ({ ticket: before }) =>
+  const { ticket } = await context.commit({
+    ticketId: request.ticketId,
+    decide: ({ ticket: before }) =>
       decideAnalysis(before, analysis, { now: context.now(), sla, spamTagId, header: eventHeaderOf(context, call) }),
-    { requestId: request.analysisId },
-  );
+    requestId: request.analysisId,
+  });
   return { $typeName: 'ticketing.tickets.v1.ApplyAnalysisResponse', version: ticket.version };
 }
 

@@ -11,14 +11,13 @@ import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
 import type { Context } from '../context.ts';
+import { requireValidChanges } from '../ticket/check-changes.ts';
 import { eventHeader, eventHeaderOf } from '../ticket/event-header.ts';
+import { followCustomer } from '../ticket/follow-customer.ts';
 import { intentStates } from '../ticket/intent-to-proto.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';
 import { slaRulesOf } from '../ticket/read-sla.ts';
-import { requireValidChanges } from '../ticket/require-valid-changes.ts';
 import { decideFields } from '../ticket/rules/decision.ts';
-import { writeTicket } from '../ticket/write.ts';
-import { type RequestedChange, writeWithCustomer } from '../ticket/write-with-customer.ts';
 import { decideExecution } from './rules.ts';
 
 /**
@@ -52,16 +51,16 @@ export async function recordExecution(
     aiSupportLevel,
     autoExecuteAt: autoExecuteAt ? Number(autoExecuteAt.seconds) : null,
   };
-  const requested: RequestedChange = {
+  const { ticket } = await context.commit({
     ticketId,
-    input: patch.input,
-    isHuman: author.isHuman,
-    decide: (stored, input) => {
+    identify: followCustomer(context.customers, patch.input, author.isHuman),
+    decide(stored, identified) {
+      const input = { ...identified, ...patch.input };
       const patchContext = { author, now: context.now(), includeInWorklog: true, sla, header };
       return decideExecution(stored, { ...execution, patch: { ...patch, input } }, patchContext);
     },
-  };
-  const { ticket } = await writeWithCustomer(context, requested, { requestId: request.executionId });
+    requestId: request.executionId,
+  });
   return { $typeName: 'ticketing.tickets.v1.RecordExecutionResponse', version: ticket.version };
 }
 
@@ -76,11 +75,14 @@ export async function replaceAutoExecution(
   { ticketId, replaced, autoExecuteAt }: ReplaceAutoExecutionRequest,
 ): Promise<ReplaceAutoExecutionResponse> {
   const before = readSeconds(replaced);
-  await writeTicket(context, ticketId, ({ ticket }) => {
-    if (ticket.autoExecuteAt !== before) return {};
-    const input = { autoExecuteAt: readSeconds(autoExecuteAt) };
-    const { change } = decideFields(ticket, input, context.now(), eventHeaderOf(context, call));
-    return change ? { change: { ...change, event: { ...change.event, cause: 'schedule' } } } : {};
+  await context.commit({
+    ticketId,
+    decide({ ticket }) {
+      if (ticket.autoExecuteAt !== before) return {};
+      const input = { autoExecuteAt: readSeconds(autoExecuteAt) };
+      const { change } = decideFields(ticket, input, context.now(), eventHeaderOf(context, call));
+      return change ? { change: { ...change, event: { ...change.event, cause: 'schedule' } } } : {};
+    },
   });
   return { $typeName: 'ticketing.tickets.v1.ReplaceAutoExecutionResponse' };
 }

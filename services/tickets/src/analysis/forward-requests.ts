@@ -5,9 +5,9 @@ import { spellingsOf } from '@ticketing/rest/codec/options.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Context } from '../context.ts';
-import { refreshCustomer } from '../customer/refresh.ts';
+import { ignoreDeleted } from '../ticket/commit.ts';
+import { refreshCustomer } from '../ticket/refresh-customer.ts';
 import { countsAsSpam } from '../ticket/rules/spam.ts';
-import { ignoreDeleted } from '../ticket/write.ts';
 import { firstAnalysis, type StoredRequest } from './request-store.ts';
 
 const batchSize = 100;

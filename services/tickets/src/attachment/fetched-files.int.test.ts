@@ -10,7 +10,6 @@ import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
-import { createTicket } from '../ticket/create.ts';
 
 let tickets: TicketsHarness;
 let database: Database;
@@ -120,11 +119,11 @@ describe('a file given by its url', () => {
         maxRedirects: 3,
       }),
     ).rejects.toThrow();
-    const context = { ...newProcess(tickets, database), outbound };
+    const context = newProcess(tickets, database, 0, { outbound });
     const attachments = [{ name: 'a', url: 'https://changes.example/' }];
     const request = create(CreateTicketRequestSchema, { channel: 6, attachments });
     const before = await recordsNow();
-    await expect(createTicket(context, testCall(), request)).rejects.toMatchObject({
+    await expect(context.createTicket(testCall(), request)).rejects.toMatchObject({
       reason: 'invalid_attachment',
       violations: [{ pointer: '#/attachments/0/url', detail: expect.stringContaining('SPECIAL_ADDRESS') }],
     });

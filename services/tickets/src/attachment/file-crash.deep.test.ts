@@ -13,11 +13,7 @@ import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
-import { deleteConversation } from '../message/delete.ts';
 import { scheduledTasks } from '../scheduled-tasks.ts';
-import { createTicket } from '../ticket/create.ts';
-import { deleteTicket } from '../ticket/delete.ts';
-import { deleteAttachment } from './delete.ts';
 import { sweepTicketFiles } from './find.ts';
 
 const call = testCall({ roleId: 1 });
@@ -76,7 +72,7 @@ describe('a process that dies between any two writes leaves no file that nothing
   test('a creation', async () => {
     const request = create(CreateTicketRequestSchema, { channel: 6, attachments: [file, file] });
     const steps = await crashAtEachWrite(async (nth, when) => {
-      const hasDied = await crashAtWrite(nth, when, () => createTicket(newProcess(tickets, database), call, request));
+      const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).createTicket(call, request));
       await runTasks(2);
       await expectOnlyListedFiles(`${when} write ${nth}`);
       await clear();
@@ -92,7 +88,7 @@ describe('a process that dies between any two writes leaves no file that nothing
       const externalTicketId = `mehr-${attempts++}`;
       await post({ externalTicketId });
       const request = create(CreateTicketRequestSchema, { channel: 6, externalTicketId, attachments: [file] });
-      const hasDied = await crashAtWrite(nth, when, () => createTicket(newProcess(tickets, database), call, request));
+      const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).createTicket(call, request));
       await runTasks(2);
       await expectOnlyListedFiles(`${when} write ${nth}`);
       await clear();
@@ -109,7 +105,7 @@ describe('a process that dies between any two writes leaves no file that nothing
         ticketId: id,
         attachmentId: urls[0]?.split('/').at(-1) ?? '',
       });
-      const work = () => deleteAttachment(newProcess(tickets, database), call, request);
+      const work = () => newProcess(tickets, database).deleteAttachment(call, request);
       const hasDied = await crashAtWrite(nth, when, work);
       if (hasDied && (await tickets.request('GET', `/ticket/${id}`)).json.attachments.length === 2) await work();
       await runTasks(4);
@@ -125,7 +121,7 @@ describe('a process that dies between any two writes leaves no file that nothing
     await crashAtEachWrite(async (nth, when) => {
       const { id } = await post();
       const request = create(DeleteTicketRequestSchema, { ticketId: id });
-      const hasDied = await crashAtWrite(nth, when, () => deleteTicket(newProcess(tickets, database), call, request));
+      const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).deleteTicket(call, request));
       // Not an hour later, but at once, because the ticket is gone.
       await runTasks(0);
       const isDeleted = (await tickets.request('GET', `/ticket/${id}`)).status === 404;
@@ -163,7 +159,7 @@ describe('a file that was stored and is not listed', () => {
     expect(await records.countDocuments({ checkAt: { $exists: false } })).toBe(1);
     const request = create(DeleteConversationRequestSchema, { ticketId: id, conversationId: draft.id });
     // The file is released, the draft is marked, and taken out of the ticket; then the process dies.
-    await crashAtWrite(3, 'after', () => deleteConversation(newProcess(tickets, database), call, request));
+    await crashAtWrite(3, 'after', () => newProcess(tickets, database).deleteConversation(call, request));
     expect(await records.countDocuments()).toBe(1);
     await sweepTicketFiles(newProcess(tickets, database, 2));
     expect(await records.countDocuments()).toBe(0);
@@ -176,22 +172,17 @@ describe('a file that was stored and is not listed', () => {
     const files = context.files;
     const request = create(CreateTicketRequestSchema, { channel: 6, externalTicketId, attachments: [file] });
     let isDeleted = false;
-    const whileWriting = {
-      ...context,
-      files: {
-        ...files,
-        async assign(keys: readonly string[], ticketId: number) {
-          const isAssigned = await files.assign(keys, ticketId);
-          if (!isDeleted) {
-            isDeleted = true;
-            await tickets.request('DELETE', `/ticket/${id}`, { caller: { roleId: 1 } });
-          }
-          return isAssigned;
-        },
-      },
+    const { assign } = files;
+    files.assign = async (keys, ticketId) => {
+      const isAssigned = await assign(keys, ticketId);
+      if (!isDeleted) {
+        isDeleted = true;
+        await tickets.request('DELETE', `/ticket/${id}`, { caller: { roleId: 1 } });
+      }
+      return isAssigned;
     };
     // The ticket is created again, under another id; its file was removed with the ticket that it was assigned to.
-    await expect(createTicket(whileWriting, call, request)).rejects.toMatchObject({ reason: 'concurrent_change' });
+    await expect(context.createTicket(call, request)).rejects.toMatchObject({ reason: 'concurrent_change' });
     await runTasks(2);
     await expectOnlyListedFiles('after the deletion');
     await clear();

@@ -5,26 +5,61 @@ import {
   UpdateTicketsRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { staleVersion } from '@ticketing/service-kit/call/if-match.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { whileRenewing } from '@ticketing/store/leases/lease.ts';
-import type { BulkCall, Bulks, Context } from '../context.ts';
-import { applyPatch } from '../ticket/apply-patch.ts';
+import type { CustomerDirectory } from '../customer/directory.ts';
+import type { ReadSettings } from '../settings.ts';
+import type { TagStore } from '../tag/store.ts';
+import { type CommitDeps, commitChange, ignoreDeleted } from '../ticket/commit.ts';
+import { planPatch } from '../ticket/plan-patch.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';
 import { slaRulesOf } from '../ticket/read-sla.ts';
-import { ignoreDeleted } from '../ticket/write.ts';
-import type { Bulk } from './store.ts';
+import type { ReservationStore } from './reservation-store.ts';
+import type { Bulk, BulkStore } from './store.ts';
 
 const waitMs = 20;
 const renewEveryMs = 2000;
 const concurrency = 8;
 
-/** Creates the `bulks` of a context from the rest of the context. */
-export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
-  const bulks: Bulks = { run, resolveReservation, finishAbandoned };
-  const fullContext: Context = { ...context, bulks };
-  const store = context.bulkStore;
+/** The caller and the trace of the request for a bulk. */
+export type BulkCall = Pick<Call, 'caller' | 'trace'>;
+
+/** Applies bulks, including those of processes that have died. */
+export interface Bulks {
+  /**
+   * Records a validated bulk, reserves its tickets if it expects versions, and applies it. An id that is already recorded
+   * belongs to a repeated request, whose bulk is completed.
+   *
+   * Errors: stale_version; concurrent_change, if another process has cancelled the bulk. Nothing is applied then.
+   */
+  run(id: string, request: UpdateTicketsRequest, call: BulkCall): Promise<void>;
+  /**
+   * Called when the ticket is reserved by a bulk: releases the reservation if the bulk has ended, finishes the bulk if its
+   * process has died, and waits a moment otherwise. The caller then tries again.
+   */
+  resolveReservation(id: string, ticketId: number): Promise<void>;
+  /** Finishes the bulks whose processes have died. */
+  finishAbandoned(): Promise<void>;
+}
+
+/** The dependencies of bulks. */
+export interface BulkDeps {
+  store: BulkStore;
+  reservations: ReservationStore;
+  tags: Pick<TagStore, 'tree'>;
+  settings: ReadSettings;
+  customers: CustomerDirectory;
+  /** The dependencies of the writes of tickets, apart from the end of reservations, which is work of bulks. */
+  writes: Omit<CommitDeps, 'resolveReservation'>;
+}
+
+/** Opens the bulks. */
+export function openBulks({ store, reservations, tags, settings, customers, writes }: BulkDeps): Bulks {
+  const { tickets, runtime } = writes;
 
   async function run(id: string, request: UpdateTicketsRequest, { caller, trace }: BulkCall): Promise<void> {
     const mustReserve = request.tickets.some(({ version }) => version !== undefined);
@@ -59,13 +94,13 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     const changes = [...request.tickets].sort((left, right) => (left.id ?? 0) - (right.id ?? 0));
     for (const { id = 0, version } of changes) {
       for (;;) {
-        const outcome = await context.reservations.reserve(id, version, bulk.id);
+        const outcome = await reservations.reserve(id, version, bulk.id);
         if (outcome === 'reserved') break;
         if (outcome === 'stale') {
           await cancel(bulk);
           throw staleVersion(`Ticket ${id} does not have the expected version; nothing was changed.`);
         }
-        const other = (await context.tickets.find(id))?.reservedBy;
+        const other = (await tickets.find(id))?.reservedBy;
         if (other) await resolveReservation(other, id);
       }
     }
@@ -74,7 +109,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
   /** Releases the reservations of a bulk that is not applied, and removes it. */
   async function cancel(bulk: Bulk): Promise<void> {
     const { tickets } = fromBinary(UpdateTicketsRequestSchema, bulk.request);
-    await context.reservations.release(
+    await reservations.release(
       tickets.map(({ id = 0 }) => id),
       bulk.id,
     );
@@ -88,9 +123,9 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     const patchRequest = {
       caller,
       traceparent: bulk.traceparent,
-      now: context.now(),
+      now: secondsNow(runtime),
       includeInWorklog: request.includeInWorklog ?? true,
-      sla: await slaRulesOf(context, await context.tags.tree()),
+      sla: await slaRulesOf({ settings }, await tags.tree()),
     };
     await whileRenewingLease(bulk, async () => {
       // One iterator for all workers: each takes the next change from it.
@@ -99,15 +134,16 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
         for (const change of remaining) {
           const { patch, refreshMode } = readBulkElement(change);
           if (refreshMode !== undefined) continue;
-          const options = { requestId: bulk.id, bulkId: bulk.id };
-          await applyPatch(fullContext, change.id ?? 0, patch, patchRequest, options).catch(ignoreDeleted);
+          const plan = planPatch({ customers, runtime }, change.id ?? 0, patch, patchRequest);
+          const ofBulk = { ...plan, requestId: bulk.id, bulkId: bulk.id };
+          await commitChange({ ...writes, resolveReservation }, ofBulk).catch(ignoreDeleted);
         }
       };
       await Promise.all(Array.from({ length: concurrency }, applyRemaining));
       // Finished before the tickets are released: a process that took the bulk over after the release would apply it to
       // tickets that others have changed since.
       await store.finish(bulk);
-      await context.reservations.release(
+      await reservations.release(
         request.tickets.map(({ id = 0 }) => id),
         bulk.id,
       );
@@ -121,7 +157,7 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
   async function resolveReservation(id: string, ticketId: number): Promise<void> {
     const bulk = await store.find(id);
     // The bulk was cancelled or applied, so its reservation is left over and can be released.
-    if (!bulk || bulk.state === 'applied') await context.reservations.release([ticketId], id);
+    if (!bulk || bulk.state === 'applied') await reservations.release([ticketId], id);
     else await finishIfAbandoned(id);
   }
 
@@ -135,5 +171,5 @@ export function openBulks(context: Omit<Context, 'bulks'>): Bulks {
     for (const id of await store.abandoned()) await finishIfAbandoned(id);
   }
 
-  return bulks;
+  return { run, resolveReservation, finishAbandoned };
 }

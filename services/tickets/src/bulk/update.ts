@@ -2,10 +2,25 @@ import type {
   UpdateTicketsRequest,
   UpdateTicketsResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
+import type { ReadSettings } from '../settings.ts';
+import type { TagStore } from '../tag/store.ts';
+import { requireValidChanges } from '../ticket/check-changes.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';
-import { requireValidChanges } from '../ticket/require-valid-changes.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
+import type { Bulks } from './run.ts';
+
+/** The dependencies of `updateTickets`. */
+export interface UpdateTicketsDeps {
+  tickets: Pick<TicketStore, 'versions'>;
+  tags: Pick<TagStore, 'tree'>;
+  settings: ReadSettings;
+  bulks: Bulks;
+  /** Requests new analyses of tickets. */
+  requestAnalyses(requests: readonly { ticketId: number; mode: string }[]): Promise<void>;
+  runtime: Runtime;
+}
 
 /**
  * Changes several tickets, all of them or none: everything is checked first, then the bulk is recorded, then applied;
@@ -17,7 +32,7 @@ import { requireValidChanges } from '../ticket/require-valid-changes.ts';
  * Source: docs/reference/api.md, Bulk changes.
  */
 export async function updateTickets(
-  context: Context,
+  deps: UpdateTicketsDeps,
   call: Call,
   request: UpdateTicketsRequest,
 ): Promise<UpdateTicketsResponse> {
@@ -26,12 +41,12 @@ export async function updateTickets(
     change,
     pointer: `#/tickets/${index}`,
   }));
-  await requireValidChanges(context, elements);
+  await requireValidChanges(deps, elements);
   const analysisRequests = elements.flatMap(({ change, refreshMode: mode }) =>
     mode === undefined ? [] : [{ ticketId: change.id ?? 0, mode }],
   );
   if (analysisRequests.length < request.tickets.length)
-    await context.bulks.run(call.idempotency?.id ?? context.runtime.randomUUID(), request, call);
-  await context.analysisRequests.add(analysisRequests, new Date(context.now() * 1000));
+    await deps.bulks.run(call.idempotency?.id ?? deps.runtime.randomUUID(), request, call);
+  await deps.requestAnalyses(analysisRequests);
   return { $typeName: 'ticketing.tickets.v1.UpdateTicketsResponse', success: true };
 }

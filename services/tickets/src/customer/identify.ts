@@ -1,8 +1,7 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { Context } from '../context.ts';
 import { isEmailAddress } from '../ticket/rules/addresses.ts';
 import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
-import type { ErpReadOptions, ErpResponse } from './directory.ts';
+import type { CustomerDirectory, ErpReadOptions, ErpResponse } from './directory.ts';
 import { maxMatches } from './erp/erp.ts';
 import { type Contract, type Customer, customerCopyOf } from './rules/customer.ts';
 import { hasEmail, identifyCustomer } from './rules/identify.ts';
@@ -45,8 +44,10 @@ export interface IdentifyOptions {
   current?: number;
 }
 
-/** The part of a context that reads customers. */
-type Directory = Pick<Context, 'customers'>;
+/** The dependencies of an identification. */
+interface IdentifyDeps {
+  customers: CustomerDirectory;
+}
 
 /** The first message of a ticket, as evidence of its customer. */
 export function firstMessageOf(ticket: TicketState): IdentifyingMessage {
@@ -70,7 +71,7 @@ export function hasSameCustomer(ticket: TicketState, before: TicketState): boole
  * Errors: store_unavailable. Source: docs/reference/api.md, Customers and contracts; docs/reference/api.md, Legitimation.
  */
 export async function identify(
-  { customers }: Directory,
+  { customers }: IdentifyDeps,
   ticket: TicketState,
   message: IdentifyingMessage,
   identifyOptions: IdentifyOptions,
@@ -106,13 +107,13 @@ export async function identify(
  * too. The score does not fall only because the ERP system does not respond.
  */
 export async function identifyByMessage(
-  context: Directory,
+  deps: IdentifyDeps,
   ticket: TicketState,
   message: IdentifyingMessage,
 ): Promise<Identification> {
   const isSameSender = message.from !== null && message.from === ticket.from;
   const earlier = isSameSender ? [ticket.subject, ticket.bodyPlain] : [];
-  const identification = await identify(context, ticket, { ...message, earlier }, { mode: 'cached' });
+  const identification = await identify(deps, ticket, { ...message, earlier }, { mode: 'cached' });
   const { input, customer } = identification;
   if (customer !== undefined) return identification;
   const customerLegitimation = Math.max(ticket.customerLegitimation, input.customerLegitimation ?? 0);
@@ -147,7 +148,7 @@ interface Found {
   isSenderKnown?: boolean | undefined;
 }
 
-async function detect(customers: Context['customers'], traces: Traces, options: ErpReadOptions): Promise<Found> {
+async function detect(customers: CustomerDirectory, traces: Traces, options: ErpReadOptions): Promise<Found> {
   const nobody = { customerId: null, contractId: null };
   const { mentions, email } = traces;
   if (options.mode === 'cacheOnly') return { ...nobody, customer: undefined };
@@ -167,7 +168,7 @@ async function detect(customers: Context['customers'], traces: Traces, options: 
 
 /** Reads the customer of a ticket: that of its contract, if the ERP system knows the contract, else the one it has. */
 async function readKnown(
-  customers: Context['customers'],
+  customers: CustomerDirectory,
   { customerId, contractId }: TicketState,
   options: ErpReadOptions & { followsContract: boolean },
 ): Promise<Found> {
@@ -181,7 +182,7 @@ async function readKnown(
 
 /** The score. Whether the ERP system knows the sender is asked only if the score depends on it. */
 async function score(
-  customers: Context['customers'],
+  customers: CustomerDirectory,
   facts: LegitimationFacts,
   { mode, deadline }: ErpReadOptions,
 ): Promise<number> {

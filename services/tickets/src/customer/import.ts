@@ -5,9 +5,10 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
 import { unknownTags } from '../tag/rules/tag.ts';
+import type { TagStore } from '../tag/store.ts';
 import { givenCustomer } from './erp/codec.ts';
+import type { EmbeddedErp } from './erp/embedded.ts';
 
 /**
  * Adds customers and contracts to the embedded ERP system.
@@ -16,11 +17,11 @@ import { givenCustomer } from './erp/codec.ts';
  * Source: docs/reference/api.md, Customers and contracts.
  */
 export async function importCustomers(
-  context: Context,
+  { tags, embeddedErp }: { tags: Pick<TagStore, 'tree'>; embeddedErp: EmbeddedErp },
   _call: Call,
   request: ImportCustomersRequest,
 ): Promise<ImportCustomersResponse> {
-  const tree = await context.tags.tree();
+  const tree = await tags.tree();
   const seen = new Set<string>();
   const violations: Violation[] = [];
   const customers = request.customers.map((message, index) => {
@@ -33,7 +34,7 @@ export async function importCustomers(
     return givenCustomer(message);
   });
   if (violations.length > 0) throw invalidInput(violations);
-  const outcome = await context.embeddedErp.add(customers);
+  const outcome = await embeddedErp.add(customers);
   return { $typeName: 'ticketing.tickets.v1.ImportCustomersResponse', ...outcome };
 }
 

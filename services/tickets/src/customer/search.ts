@@ -4,18 +4,29 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
-import type { Context } from '../context.ts';
+import { isLargePage, type PageBudget, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { TagTree } from '../tag/rules/tree.ts';
+import type { TagStore } from '../tag/store.ts';
 import { tagMessages, tagSize } from '../tag/to-proto.ts';
+import type { CustomerDirectory } from './directory.ts';
 import type { CustomerQuery } from './erp/erp.ts';
 import type { Customer } from './rules/customer.ts';
 import { customerMessage } from './to-proto.ts';
 
 const defaultLimit = 10;
 const fields = ['q', 'customerId', 'contractId', 'email', 'phone', 'firstname', 'lastname', 'zip'] as const;
+
+/** The dependencies of `searchCustomers`. */
+export interface SearchCustomersDeps {
+  customers: Pick<CustomerDirectory, 'search'>;
+  tags: Pick<TagStore, 'tree'>;
+  /** Bounds the searches of each caller. */
+  searches: KeyedSlots;
+  pages: PageBudget;
+}
 
 /**
  * Finds customers in the ERP system.
@@ -24,7 +35,7 @@ const fields = ['q', 'customerId', 'contractId', 'email', 'phone', 'firstname', 
  * Source: docs/reference/api.md, Customers and contracts.
  */
 export async function searchCustomers(
-  context: Context,
+  deps: SearchCustomersDeps,
   call: Call,
   request: SearchCustomersRequest,
 ): Promise<SearchCustomersResponse> {
@@ -37,12 +48,12 @@ export async function searchCustomers(
   }
   const { limit = defaultLimit, offset = 0 } = request;
   const [tree, { customers, total }] = await Promise.all([
-    context.tags.tree(),
-    context.searches.run(callerKey(call.caller), () => context.customers.search(query, { limit, offset })),
+    deps.tags.tree(),
+    deps.searches.run(callerKey(call.caller), () => deps.customers.search(query, { limit, offset })),
   ]);
   const sizes = customers.map((customer) => sizeOf(customer, tree));
   requirePageSize(sizes);
-  await context.pages.take(
+  await deps.pages.take(
     callerKey(call.caller),
     sizes.reduce((sum, size) => sum + size, 0),
     call,

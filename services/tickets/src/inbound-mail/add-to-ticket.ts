@@ -3,9 +3,9 @@ import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { attachBytes, removeFiles } from '@ticketing/files/attach-files.ts';
 import { type AttachmentState, maxMessageFiles } from '@ticketing/files/attachment.ts';
-import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
+import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import type { Context } from '../context.ts';
-import { type AddedMessage, addMessage, type NewMessage } from '../message/add.ts';
+import type { AddedMessage, MessageOptions, NewMessage } from '../message/add.ts';
 import type { IncomingMail, MailCall, MailFile } from './mail.ts';
 
 /**
@@ -19,25 +19,32 @@ export async function addMailToTicket(
   ticketId: number,
   incoming: IncomingMail,
 ): Promise<AddedMessage | undefined> {
-  const { isProgrammatic, mail } = incoming;
+  const { mail, isProgrammatic } = incoming;
   // Anyone with a copy of a mail knows its id, but only those who got it from us know the token.
   const onlyParticipants = mail.subject === null || context.ticketTokens.find(mail.subject) !== ticketId;
   const options = { isProgrammatic, onlyParticipants };
-  const attachments = await attachMailFiles(context, call, mail.files);
+  const files = newFiles(context, call);
+  const attachments = files.add(await attachMailFiles(context, call, mail.files));
+  const message = toNewMessage(incoming, attachments);
   try {
-    return await writeWithFiles(
-      context,
-      call,
-      attachments,
-      () => addMessage(context, call, ticketId, toNewMessage(incoming, attachments), options),
-      ({ isInserted }) => (isInserted ? attachments : []),
-    );
+    return await files.settle(addMessage(context, call, ticketId, { message, options, files }));
   } catch (error) {
     if (error instanceof DomainError && ['ticket_not_found', 'too_many_messages'].includes(error.reason)) {
       return undefined;
     }
     throw error;
   }
+}
+
+async function addMessage(
+  { writer }: Pick<Context, 'writer'>,
+  call: MailCall,
+  ticketId: number,
+  { message, options, files }: { message: NewMessage; options: MessageOptions; files: NewFiles },
+): Promise<AddedMessage> {
+  const added = await writer.add(call, ticketId, message, options);
+  if (added.isInserted) files.keep(message.attachments ?? []);
+  return added;
 }
 
 function toNewMessage(

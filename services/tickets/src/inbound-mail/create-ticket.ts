@@ -1,16 +1,14 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
-import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
+import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import type { Context } from '../context.ts';
-import { isPartOfTicket } from '../message/find-known.ts';
-import { prepareTicket, storeTicket } from '../ticket/insert.ts';
+import { isPartOfTicket } from '../message/find.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
+import { decideTicket } from '../ticket/insert.ts';
 import type { TicketInput } from '../ticket/rules/fields.ts';
 import { attachMailFiles } from './add-to-ticket.ts';
 import type { IncomingMail, MailCall, ReceivedMail } from './mail.ts';
-
-const maxAttempts = 20;
 
 /**
  * Creates the ticket of a mail. The external id of the mail is claimed first, with the ids of the ticket and its message:
@@ -23,44 +21,45 @@ export async function createTicketOfMail(
   call: MailCall,
   incoming: IncomingMail,
 ): Promise<ReceivedMail> {
-  const attachments = await attachMailFiles(context, call, incoming.mail.files);
+  const files = newFiles(context, call);
+  const attachments = files.add(await attachMailFiles(context, call, incoming.mail.files));
   const input = await toTicketInput(context, call, incoming, attachments);
-  const write = () => insertOnce(context, call, incoming, input);
-  const listed = ({ outcome }: ReceivedMail) => (outcome === ReceivedMailOutcome.TICKET_CREATED ? attachments : []);
-  return writeWithFiles(context, call, attachments, write, listed);
+  return files.settle(insertMail(context, call, incoming.externalId, { input, files }));
 }
 
+/** Inserts the ticket, unless another process has taken the mail in. */
+async function insertMail(
+  context: Context,
+  call: MailCall,
+  externalId: string,
+  { input, files }: { input: TicketInput; files: NewFiles },
+): Promise<ReceivedMail> {
+  const received = await retryOnConflict(context.runtime, 'ticket', () => insertOnce(context, call, externalId, input));
+  if (received.outcome === ReceivedMailOutcome.TICKET_CREATED) files.keep(input.attachments ?? []);
+  return received;
+}
+
+/** Returns undefined if another process interferes. */
 async function insertOnce(
   context: Context,
   call: MailCall,
-  { externalId }: IncomingMail,
+  externalId: string,
   input: TicketInput,
-): Promise<ReceivedMail> {
-  const newIds = async () => ({
-    ticketId: await context.ticketIds.next(),
-    conversationId: await context.conversationIds.next(),
-  });
-  let proposed = await newIds();
-  let claimed = await context.externalMessageIds.claim(externalId, proposed);
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    // The claim of another process might be swept before the ticket is inserted.
-    const isOwn = claimed.ticketId === proposed.ticketId;
-    if (!isOwn && !(await context.externalMessageIds.renew(externalId, claimed))) {
-      claimed = await context.externalMessageIds.claim(externalId, proposed);
-      continue;
-    }
-    const { ticketId, conversationId } = claimed;
-    const ids = { id: ticketId, openingMessageId: conversationId };
-    const ticket = await prepareTicket(context, call, input, ids);
-    const inserted = await storeTicket(context, { caller: call.caller, trace: call.trace }, ticket);
-    if (inserted) return { ...claimed, outcome: ReceivedMailOutcome.TICKET_CREATED };
-    if (await isPartOfTicket(context, claimed)) return { ...claimed, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
-    // The ticket was deleted, or a process died while it added the mail to the ticket as a message.
-    proposed = await newIds();
-    const isReplaced = await context.externalMessageIds.replace(externalId, claimed, proposed);
-    claimed = isReplaced ? proposed : await context.externalMessageIds.claim(externalId, proposed);
-  }
-  throw new DomainError('aborted', 'concurrent_change', 'The ticket is being changed too often.');
+): Promise<ReceivedMail | undefined> {
+  const { externalMessageIds, ticketIds, conversationIds } = context;
+  const proposed = { ticketId: await ticketIds.next(), conversationId: await conversationIds.next() };
+  const claimed = await externalMessageIds.claim(externalId, proposed);
+  // The claim of another process might be swept before the ticket is inserted.
+  const isOwn = claimed.ticketId === proposed.ticketId;
+  if (!isOwn && !(await externalMessageIds.renew(externalId, claimed))) return undefined;
+  const { ticketId, conversationId } = claimed;
+  const draft = await context.draft(call, input, { id: ticketId, openingMessageId: conversationId });
+  const inserted = await context.insert({ caller: call.caller, trace: call.trace }, decideTicket(draft));
+  if (inserted) return { ...claimed, outcome: ReceivedMailOutcome.TICKET_CREATED };
+  if (await isPartOfTicket(context, claimed)) return { ...claimed, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
+  // The ticket was deleted, or a process died while it added the mail to the ticket as a message.
+  await externalMessageIds.freeOne(externalId, claimed);
+  return undefined;
 }
 
 async function toTicketInput(

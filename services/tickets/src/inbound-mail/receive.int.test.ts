@@ -1,8 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import {
-  ReceivedMailOutcome,
-  ReceiveMailRequestSchema,
-} from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
+import { ReceivedMailOutcome, ReceiveMailRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { DeleteTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { SettingsAge } from '@ticketing/service-kit/settings/settings-copy.ts';
@@ -13,12 +10,11 @@ import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
-import { bodyRules } from '../message/text/rules/body-texts.ts';
 import { scheduledTasks } from '../scheduled-tasks.ts';
 import { defaultSettings } from '../settings.ts';
-import { deleteTicket } from '../ticket/delete.ts';
+import { bodyRules } from '../text/rules/body-texts.ts';
 import type { KnownSubchannel } from '../ticket/rules/subchannels.ts';
-import { maxMessagesBeforeLoop, receiveMail } from './receive.ts';
+import { maxMessagesBeforeLoop } from './receive.ts';
 
 let tickets: TicketsHarness;
 let database: Database;
@@ -89,11 +85,11 @@ const outcomes = new Map<ReceivedMailOutcome, string>(
 
 /** Takes in a mail as another process of the service. */
 async function receive(mail: MailOptions | Uint8Array, fields: object = {}) {
-  const { ticketId, conversationId, outcome } = await receiveMail(processNow(), call, request(mail, fields));
+  const { ticketId, conversationId, outcome } = await processNow().receiveMail(call, request(mail, fields));
   return { ticketId, conversationId, outcome: outcomes.get(outcome) };
 }
 
-const processNow = () => ({ ...newProcess(tickets, database), settings });
+const processNow = () => newProcess(tickets, database, 0, { settings });
 const list = async (id: number) => (await tickets.request('GET', `/ticket/${id}/conversation`)).json.conversations;
 /** Reads a ticket without its neighbours in the queue, which may be a second old. */
 async function read(id: number, query = '') {
@@ -259,7 +255,7 @@ describe('a thread is found', () => {
       .collection<{ _id: number }>('tickets')
       .updateOne({ _id: ticketId }, { $set: { conversationIds: Array.from({ length: 10_000 }, (_, at) => -at - 1) } });
     expect((await receive({ headers: `In-Reply-To: ${id}\r\n` })).outcome).toBe('TICKET_CREATED');
-    await deleteTicket(processNow(), call, create(DeleteTicketRequestSchema, { ticketId }));
+    await processNow().deleteTicket(call, create(DeleteTicketRequestSchema, { ticketId }));
     expect((await receive({ headers: `In-Reply-To: ${id}\r\n` })).outcome).toBe('TICKET_CREATED');
     expect((await receive({ subject })).outcome).toBe('TICKET_CREATED');
     const again = await receive({ id });
@@ -511,7 +507,7 @@ test.each(['a new ticket', 'an answer'])(
       const ticket = kind === 'an answer' ? await receive({ id }) : undefined;
       const mail = withFile(headers);
       const before = await ticketCount();
-      const hasDied = await crashAtWrite(nth, when, () => receiveMail(processNow(), call, request(mail)));
+      const hasDied = await crashAtWrite(nth, when, () => processNow().receiveMail(call, request(mail)));
       const again = await receive(mail);
       expect((await receive(mail)).outcome).toBe('ALREADY_KNOWN');
       const messages = await list(again.ticketId);
@@ -540,7 +536,7 @@ test('a mail whose process dies, and which is never received again, leaves nothi
   await crashAtEachWrite(async (nth, when) => {
     const id = newId();
     const before = await ticketCount();
-    const hasDied = await crashAtWrite(nth, when, () => receiveMail(processNow(), call, request({ id })));
+    const hasDied = await crashAtWrite(nth, when, () => processNow().receiveMail(call, request({ id })));
     const isCreated = (await ticketCount()) > before;
     seen.add(isCreated);
     const later = { ...newProcess(tickets, database, 2), settings };
@@ -563,7 +559,7 @@ test('a mail that is received while its id is swept becomes a ticket, and is kno
   const claims = tickets.database.collection<{ _id: string }>('externalMessageIds');
   for (let round = 0; round < 10; round++) {
     const id = newId();
-    await crashAtWrite(1, 'after', () => receiveMail(processNow(), call, request({ id })));
+    await crashAtWrite(1, 'after', () => processNow().receiveMail(call, request({ id })));
     await claims.updateOne({ _id: id }, { $set: { unseenSince: new Date(0) } });
     const [received] = await Promise.all([receive({ id }), ...scheduledTasks(processNow()).map(({ run }) => run())]);
     expect(received?.outcome).toBe('TICKET_CREATED');

@@ -6,13 +6,14 @@ import {
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import { type Context, ticketSubject } from '../context.ts';
+import type { Context } from '../context.ts';
 import type { AddedMessage } from '../message/add.ts';
-import { findKnownMessage, isPartOfTicket, isSentBy } from '../message/find-known.ts';
+import { findKnownMessage, isPartOfTicket, isSentBy } from '../message/find.ts';
 import { ticketTokenHeader } from '../message/rules/ticket-token.ts';
 import { findSubchannelViolations } from '../ticket/find-subchannel-violations.ts';
 import { mailboxOf } from '../ticket/rules/mailbox.ts';
 import { isProgrammatic } from '../ticket/rules/programmatic.ts';
+import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 import { addMailToTicket } from './add-to-ticket.ts';
 import { createTicketOfMail } from './create-ticket.ts';
 import type { IncomingMail, MailCall, ParsedMail, ReceivedMail } from './mail.ts';
@@ -119,7 +120,7 @@ async function findSubchannel(
     const { subchannels } = await context.settings();
     return mailboxOf([...recipients, ...mail.to, ...mail.cc], subchannels) ?? null;
   }
-  const violations = await findSubchannelViolations(context, [{ input: { subchannelId }, pointer: '#' }]);
+  const violations = await findSubchannelViolations(context.settings, [{ input: { subchannelId }, pointer: '#' }]);
   if (violations.length > 0) throw invalidInput(violations);
   return subchannelId;
 }

@@ -8,12 +8,13 @@ import {
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { attachFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
-import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
+import type { FileContext } from '@ticketing/files/file-context.ts';
+import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
+import type { TagStore } from '../tag/store.ts';
 import type { StoredTicket } from '../ticket/store/stored-ticket.ts';
-import { type TemplateRequest, templateText, templateViolations, wrappedText } from '../ticket/template/text.ts';
-import { type AddedMessage, type addMessage, findRepeated, type NewMessage } from './add.ts';
+import { type TemplateRequest, type TemplateTexts, templateViolations } from '../ticket/template/text.ts';
+import type { AddedMessage, MessageWriter, NewMessage } from './add.ts';
 
 /** The part of a request that gives the text and the files of a message. */
 export interface TextRequest extends TemplateRequest {
@@ -34,38 +35,60 @@ export function textViolations(request: TextRequest): Violation[] {
   return [...(isMissing ? [missing] : []), ...templateViolations(request)];
 }
 
+/** The dependencies of `addRequestedMessage`. */
+export interface AddRequestedDeps {
+  writer: MessageWriter;
+  templates: TemplateTexts;
+  tags: Pick<TagStore, 'tree'>;
+  attachments: FileContext;
+}
+
+/** A request for a message: its text, and the message without it. */
+interface RequestedMessage {
+  request: TextRequest;
+  message: MessageWithoutText;
+  isDraft: boolean;
+}
+
 /**
  * Adds a message with the text and the files that a request gives, or with those of the template that it names.
  *
- * Errors: those of `add`, `attachFiles` and `templateText`.
+ * Errors: those of `MessageWriter`, `attachFiles` and `TemplateTexts`.
  */
 export async function addRequestedMessage(
-  context: Context,
+  deps: AddRequestedDeps,
   call: Call,
   stored: StoredTicket,
-  { request, message, add }: { request: TextRequest; message: MessageWithoutText; add: typeof addMessage },
+  requested: RequestedMessage,
 ): Promise<AddedMessage> {
-  const { id: ticketId } = stored.ticket;
-  const isRendered = request.templateId !== undefined || request.withEmailTemplate;
-  const repeated = isRendered ? await findRepeated(context, call, ticketId) : undefined;
+  const { templateId, withEmailTemplate } = requested.request;
+  const isRendered = templateId !== undefined || withEmailTemplate;
+  const repeated = isRendered ? await deps.writer.findRepeated(call, stored.ticket.id) : undefined;
   if (repeated) return repeated;
-  const files = await attachFiles(context, call, request.attachments);
-  return writeWithFiles(
-    context,
-    call,
-    files,
-    async () => {
-      const text = await textOf(context, call, stored, request, { message, files });
-      files.push(...text.files);
-      const { type, body } = text;
-      return add(context, call, ticketId, { ...message, type, body, attachments: files }, { read: stored });
-    },
-    ({ isInserted }) => (isInserted ? files : []),
-  );
+  const files = newFiles(deps.attachments, call);
+  return files.settle(writeMessage(deps, call, stored, { ...requested, files }));
 }
 
-async function textOf(
-  context: Context,
+async function writeMessage(
+  deps: AddRequestedDeps,
+  call: Call,
+  stored: StoredTicket,
+  { request, message, isDraft, files }: RequestedMessage & { files: NewFiles },
+): Promise<AddedMessage> {
+  const { id: ticketId } = stored.ticket;
+  const own = files.add(await attachFiles(deps.attachments, call, request.attachments));
+  const text = await renderText(deps, call, stored, request, { message, files: own });
+  const attachments = [...own, ...files.add(text.files)];
+  const content = { ...message, type: text.type, body: text.body, attachments };
+  const added = isDraft
+    ? await deps.writer.addDraft(call, ticketId, content)
+    : await deps.writer.add(call, ticketId, content, { read: stored });
+  if (added.isInserted) files.keep(attachments);
+  return added;
+}
+
+async function renderText(
+  deps: AddRequestedDeps,
   call: Call,
   stored: StoredTicket,
   { content, templateId, templateData, withEmailTemplate = false }: TextRequest,
@@ -75,12 +98,12 @@ async function textOf(
   const isPlain = templateId === undefined;
   if (isPlain && !withEmailTemplate) return { type, body, files: [] };
   const { direction, private: isPrivate = false, subchannelId = null, intentIds } = message;
-  const written = { stored, tree: await context.tags.tree(), direction, private: isPrivate, intentIds };
+  const written = { stored, tree: await deps.tags.tree(), direction, private: isPrivate, intentIds };
   if (isPlain) {
     const around = { ...written, subchannelId, content: create(MessageContentSchema, { type, message: body }) };
-    const wrapped = await wrappedText(context, call, around);
+    const wrapped = await deps.templates.wrap(call, around);
     return wrapped === undefined ? { type, body, files: [] } : { type: ContentType.HTML, body: wrapped, files: [] };
   }
-  const text = await templateText(context, call, { ...written, template: { templateId, templateData }, files });
+  const text = await deps.templates.text(call, { ...written, template: { templateId, templateData }, files });
   return { type: ContentType.HTML, body: text.body, files: text.files };
 }

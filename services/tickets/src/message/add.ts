@@ -2,15 +2,21 @@ import { ContentType, DeliveryStatus } from '@ticketing/contracts/ticketing/tick
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError, mayFollowChange, notFound } from '@ticketing/errors/domain-error.ts';
 import { claimFiles } from '@ticketing/files/attach-files.ts';
+import type { FileContext } from '@ticketing/files/file-context.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
+import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
+import type { CustomerDirectory } from '../customer/directory.ts';
 import { hasSameCustomer, identifyByMessage } from '../customer/identify.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
+import type { TextWork } from '../text/work.ts';
+import type { Commit } from '../ticket/commit.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
 import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
 import type { StoredTicket } from '../ticket/store/stored-ticket.ts';
-import { writeTicket } from '../ticket/write.ts';
-import type { MessageReference } from './external-id-store.ts';
-import { isPartOfTicket } from './find-known.ts';
+import type { ExternalMessageIdStore, MessageReference } from './external-id-store.ts';
+import { findKnownMessage, isPartOfTicket } from './find.ts';
 import { decideAddedMessage, type MessageContext } from './rules/decision.ts';
 import {
   type ConversationInput,
@@ -22,7 +28,8 @@ import {
 import { maxReferences, referencesAmong } from './rules/outgoing-mail.ts';
 import { isParticipant } from './rules/participants.ts';
 import type { MailDocument } from './schema.ts';
-import type { ShownConversation } from './to-proto.ts';
+import type { ConversationStore } from './store.ts';
+import type { ShownConversation } from './views.ts';
 
 /** The caller that adds a message, and its request. */
 export type MessageCall = Pick<Call, 'caller' | 'trace'> & Partial<Pick<Call, 'idempotency'>>;
@@ -47,42 +54,101 @@ export interface MessageOptions extends Pick<MessageContext, 'isProgrammatic' | 
   read?: StoredTicket | undefined;
 }
 
+/** The stores of messages. */
+export interface MessageStores {
+  conversations: ConversationStore;
+  externalMessageIds: ExternalMessageIdStore;
+  conversationIds: IdSequence;
+}
+
+/** The dependencies of a new message. */
+export interface AddMessageDeps {
+  messages: MessageStores;
+  tickets: TicketStore;
+  commit: Commit;
+  attachments: FileContext;
+  textWork: TextWork;
+  customers: CustomerDirectory;
+  /** Notified when a mail is queued. */
+  mailQueue: { wake(): void };
+  runtime: Runtime;
+}
+
+/** Adds messages to tickets. */
+export interface MessageWriter {
+  /** Errors: those of `addMessage`. */
+  add(call: MessageCall, ticketId: number, message: NewMessage, options?: MessageOptions): Promise<AddedMessage>;
+  /** Errors: those of `addDraft`. */
+  addDraft(call: MessageCall, ticketId: number, message: NewMessage): Promise<AddedMessage>;
+  /**
+   * Finds the message that the same request, if it has an idempotency key, has added in a process that died before it
+   * responded.
+   */
+  findRepeated(call: MessageCall, ticketId: number): Promise<AddedMessage | undefined>;
+  /** Finds the message that has an external id, if it is part of its ticket. */
+  findKnown(externalId: string | null | undefined): Promise<MessageReference | undefined>;
+}
+
+/** Opens the writer. */
+export function messageWriter(deps: AddMessageDeps): MessageWriter {
+  const { tickets, messages } = deps;
+  return {
+    add: (call, ticketId, message, options) => addMessage(deps, call, ticketId, message, options),
+    addDraft: (call, ticketId, message) => addDraft(deps, call, ticketId, message),
+    findRepeated: (call, ticketId) => findRepeated(deps, call, ticketId),
+    findKnown: (externalId) => findKnownMessage({ ...messages, tickets }, externalId),
+  };
+}
+
 /**
- * Adds a message to a ticket: one that was received, sent or is to be sent, or a note. It is stored first, and becomes part
- * of the ticket by the one write of the ticket that has the event too.
+ * Adds a message to a ticket: one that was received, sent or is to be sent, or a note.
+ *
+ * The steps, and what is left if the process dies after one of them:
+ * 1. Its files get the ticket as their owner: the sweeper of files removes them.
+ * 2. The message is stored unseen, with its mail: no reader sees it, the mailer does not send it, and the sweeper of unseen
+ *    messages removes it.
+ * 3. Its external id is claimed: the sweeper frees it together with the message. In this order it finds the id by the
+ *    message. A repeated request, or another process with the same external id, takes the message over.
+ * 4. One update of the ticket makes the message part of it, with the event: everything is visible. The mailer finds the
+ *    mail even if nothing wakes it.
  *
  * With an `externalConversationId` that is known, nothing is added, and the message that has it is returned, also if it
- * belongs to another ticket. A caller that may get known ones asks `findKnownMessage` first, which costs less.
+ * belongs to another ticket. A caller that may get known ones asks `findKnown` first, which costs less.
  * Errors: ticket_not_found, too_many_messages, concurrent_change; sandbox_busy and sandbox_crashed, for a long text.
  * Source: docs/reference/api.md, Conversations; docs/reference/architecture.md, Write.
  */
 export async function addMessage(
-  context: Context,
+  deps: AddMessageDeps,
   call: MessageCall,
   ticketId: number,
   message: NewMessage,
   { read, ...options }: MessageOptions = {},
 ): Promise<AddedMessage> {
-  const id = await newConversationId(context, call);
-  const claimed = await insertMessage(context, await newConversation(context, call, message, { ticketId, id }));
+  const id = await newConversationId(deps, call);
+  const claimed = await storeMessage(deps, await newConversation(deps, call, message, { ticketId, id }));
   if ('known' in claimed) return { ...claimed.known, isInserted: false };
   const { conversation, isInserted } = claimed;
-  const identified = await identifyBy(context, conversation, { ...options, read });
-  const decide = (stored: StoredTicket) => {
-    // A repeated request, or one that took over the message of another process.
-    if (stored.conversationIds.includes(conversation.id)) return {};
-    requireRoom(stored);
-    const header = eventHeaderOf(context, call);
-    const input = identified(stored.ticket);
-    return decideAddedMessage(stored.ticket, conversation, { ...options, input, now: context.now(), header });
-  };
+  const identified = await identifyBy(deps, conversation, { ...options, read });
   try {
-    await writeTicket(context, ticketId, decide, { requestId: call.idempotency?.id, read });
+    await deps.commit({
+      ticketId,
+      decide(stored) {
+        // A repeated request, or one that took over the message of another process.
+        if (stored.conversationIds.includes(conversation.id)) return {};
+        requireRoom(stored);
+        const header = eventHeaderOf(deps, call);
+        const input = identified(stored.ticket);
+        const context = { ...options, input, now: secondsNow(deps.runtime), header };
+        return decideAddedMessage(stored.ticket, conversation, context);
+      },
+      requestId: call.idempotency?.id,
+      read,
+    });
   } catch (error) {
-    if (isInserted && !mayFollowChange(error)) await discard(context, conversation.id);
+    if (isInserted && !mayFollowChange(error)) await discard(deps.messages, conversation.id);
     throw error;
   }
-  if (conversation.deliveryStatus === DeliveryStatus.QUEUED) context.mailer?.wake();
+  if (conversation.deliveryStatus === DeliveryStatus.QUEUED) deps.mailQueue.wake();
   const shown = isInserted ? { conversation, isDraft: false } : undefined;
   return { ticketId, conversationId: conversation.id, isInserted, shown };
 }
@@ -92,21 +158,21 @@ export async function addMessage(
  *
  * Errors: ticket_not_found, too_many_messages; sandbox_busy and sandbox_crashed, for a long text.
  */
-export async function addDraft(
-  context: Context,
+async function addDraft(
+  deps: AddMessageDeps,
   call: MessageCall,
   ticketId: number,
   message: NewMessage,
 ): Promise<AddedMessage> {
-  const id = await newConversationId(context, call);
-  const conversation = await newConversation(context, call, message, { ticketId, id });
-  await claimFiles(context, ticketId, conversation.attachments);
-  const isInserted = await context.conversations.insert(conversation, null);
-  if (!(await context.tickets.addDraft(ticketId, id))) {
-    const messages = await context.tickets.findMessages(ticketId);
+  const id = await newConversationId(deps, call);
+  const conversation = await newConversation(deps, call, message, { ticketId, id });
+  await claimFiles(deps.attachments, ticketId, conversation.attachments);
+  const isInserted = await deps.messages.conversations.insert(conversation, null);
+  if (!(await deps.tickets.addDraft(ticketId, id))) {
+    const messages = await deps.tickets.findMessages(ticketId);
     const isRepeated = messages?.draftIds.includes(id) || messages?.conversationIds.includes(id);
     if (!isRepeated) {
-      if (isInserted) await discard(context, id);
+      if (isInserted) await discard(deps.messages, id);
       throw messages ? tooMany(`${maxDrafts} drafts`) : notFound('Ticket');
     }
   }
@@ -114,25 +180,21 @@ export async function addDraft(
   return { ticketId, conversationId: id, isInserted, shown };
 }
 
-/**
- * Finds the message that the same request, if it has an idempotency key, has added in a process that died before it
- * responded.
- */
-export async function findRepeated(
-  context: Context,
+async function findRepeated(
+  deps: AddMessageDeps,
   call: MessageCall,
   ticketId: number,
 ): Promise<AddedMessage | undefined> {
   if (!call.idempotency) return undefined;
-  const conversationId = await newConversationId(context, call);
-  const messages = await context.tickets.findMessages(ticketId);
+  const conversationId = await newConversationId(deps, call);
+  const messages = await deps.tickets.findMessages(ticketId);
   const isPart = messages?.conversationIds.includes(conversationId) || messages?.draftIds.includes(conversationId);
   return isPart ? { ticketId, conversationId, isInserted: false } : undefined;
 }
 
 /** The stored state of the sending of a message, which is due at once; null if it is not to be sent. */
-export async function mailOf(
-  { externalMessageIds }: Pick<Context, 'externalMessageIds'>,
+export async function newMail(
+  { externalMessageIds }: Pick<MessageStores, 'externalMessageIds'>,
   { id, ticketId, deliveryStatus }: ConversationState,
 ): Promise<MailDocument | null> {
   if (deliveryStatus !== DeliveryStatus.QUEUED) return null;
@@ -144,57 +206,65 @@ export async function mailOf(
 
 /** The texts that are made of the body of a message. */
 export function messageTexts(
-  context: Context,
+  textWork: TextWork,
   call: MessageCall,
   { body, type }: Pick<ConversationInput, 'body' | 'type'>,
 ) {
-  return context.textWork.bodyFields(body, call.caller, type === ContentType.TEXT);
+  return textWork.bodyFields(body, call.caller, type === ContentType.TEXT);
 }
 
-function newConversationId(context: Context, { idempotency }: MessageCall): Promise<number> {
-  const next = () => context.conversationIds.next();
+function newConversationId({ messages }: AddMessageDeps, { idempotency }: MessageCall): Promise<number> {
+  const next = () => messages.conversationIds.next();
   return idempotency ? idempotency.reserve('conversation', next) : next();
 }
 
 async function newConversation(
-  context: Context,
+  deps: AddMessageDeps,
   call: MessageCall,
   message: NewMessage,
   ids: Pick<ConversationState, 'id' | 'ticketId'>,
 ): Promise<ConversationState> {
-  const texts = await messageTexts(context, call, message);
-  const now = context.now();
+  const texts = await messageTexts(deps.textWork, call, message);
+  const now = secondsNow(deps.runtime);
   return { ...initialConversation, createdAt: now, ...message, ...texts, modifiedAt: now, ...ids };
 }
 
 /** A message that is stored and has its external id, or the one that is known by that id. */
 type Claimed = { conversation: ConversationState; isInserted: boolean } | { known: MessageReference };
 
+/** Stores a message unseen, and then claims its external id. */
+async function storeMessage(deps: AddMessageDeps, proposed: ConversationState): Promise<Claimed> {
+  const { messages, attachments } = deps;
+  await claimFiles(attachments, proposed.ticketId, proposed.attachments);
+  const { conversation, isInserted } = await insertUnseen(deps, proposed);
+  if (conversation.externalConversationId === null) return { conversation, isInserted };
+  const { owner, isKnown } = await claimExternalId(deps, conversation.externalConversationId, conversation);
+  if (owner.conversationId === conversation.id) return { conversation, isInserted };
+  if (isInserted) await messages.conversations.remove(conversation.id);
+  if (isKnown) return { known: owner };
+  // The claim belongs to a process that died before its message was part of the ticket, or that is about to add it.
+  // This process uses the id of that message, so that it is added once, whichever process is first.
+  return storeMessage(deps, { ...conversation, id: owner.conversationId });
+}
+
 /**
- * Stores a message, and then claims its external id. In this order the sweeper, which finds the message that a dead process
- * has left, finds the external id by it.
+ * Claims an external id. Returns the message that has it, and whether that is part of its ticket: another message keeps it
+ * if it is, or if it belongs to the same ticket.
  */
-async function insertMessage(context: Context, proposed: ConversationState): Promise<Claimed> {
-  await claimFiles(context, proposed.ticketId, proposed.attachments);
-  const { conversation, isInserted } = await insertOnce(context, proposed);
-  const { id, ticketId, externalConversationId } = conversation;
-  if (externalConversationId === null) return { conversation, isInserted };
-  const own = { ticketId, conversationId: id };
-  for (;;) {
-    const claimed = await context.externalMessageIds.claim(externalConversationId, own);
-    if (claimed.conversationId === id) return { conversation, isInserted };
-    const isKnown = await isPartOfTicket(context, claimed);
-    // The claim belongs to a process that died before its message was part of the ticket, or that is about to add it.
-    // This process uses the id of that message, so that it is added once, whichever process is first.
-    if (isKnown || claimed.ticketId === ticketId) {
-      if (isInserted) await context.conversations.remove(id);
-      if (isKnown) return { known: claimed };
-      return insertMessage(context, { ...conversation, id: claimed.conversationId });
-    }
-    if (await context.externalMessageIds.replace(externalConversationId, claimed, own)) {
-      return { conversation, isInserted };
-    }
-  }
+function claimExternalId(
+  { messages: { externalMessageIds }, tickets, runtime }: AddMessageDeps,
+  externalId: string,
+  { id: conversationId, ticketId }: ConversationState,
+): Promise<{ owner: MessageReference; isKnown: boolean }> {
+  const own = { ticketId, conversationId };
+  return retryOnConflict(runtime, 'message', async () => {
+    const claimed = await externalMessageIds.claim(externalId, own);
+    if (claimed.conversationId === conversationId) return { owner: own, isKnown: false };
+    const isKnown = await isPartOfTicket({ tickets }, claimed);
+    if (isKnown || claimed.ticketId === ticketId) return { owner: claimed, isKnown };
+    const isReplaced = await externalMessageIds.replace(externalId, claimed, own);
+    return isReplaced ? { owner: own, isKnown: false } : undefined;
+  });
 }
 
 /**
@@ -202,18 +272,19 @@ async function insertMessage(context: Context, proposed: ConversationState): Pro
  * stored first applies, because it may be sent already. It counts as unseen from now on, so that the sweeper does not
  * remove it.
  */
-async function insertOnce(
-  context: Context,
+function insertUnseen(
+  { messages, runtime }: AddMessageDeps,
   proposed: ConversationState,
 ): Promise<{ conversation: ConversationState; isInserted: boolean }> {
-  for (;;) {
-    const isInserted = await context.conversations.insert(proposed, await mailOf(context, proposed));
+  const { conversations } = messages;
+  return retryOnConflict(runtime, 'message', async () => {
+    const isInserted = await conversations.insert(proposed, await newMail(messages, proposed));
     if (isInserted) return { conversation: proposed, isInserted };
-    const isKept = await context.conversations.setUnseen(proposed.id);
-    const stored = isKept ? await context.conversations.find(proposed.id) : undefined;
-    if (stored) return { conversation: stored.conversation, isInserted };
-    // The sweeper has removed it between the operations.
-  }
+    const isKept = await conversations.setUnseen(proposed.id);
+    const stored = isKept ? await conversations.find(proposed.id) : undefined;
+    // If there is none, the sweeper has removed it between the operations.
+    return stored && { conversation: stored.conversation, isInserted };
+  });
 }
 
 /**
@@ -222,16 +293,16 @@ async function insertOnce(
  * customer of a ticket without one, because the stranger would then be a participant.
  */
 async function identifyBy(
-  context: Context,
+  deps: AddMessageDeps,
   { ticketId, direction, from, fromName, to, subject, bodyPlain: text }: ConversationState,
   { onlyParticipants = false, read }: MessageOptions,
 ): Promise<(ticket: TicketState) => TicketInput> {
   if (direction !== Direction.IN) return () => ({});
-  const before = (read ?? (await context.tickets.find(ticketId)))?.ticket;
+  const before = (read ?? (await deps.tickets.find(ticketId)))?.ticket;
   if (!before) return () => ({});
   const hasCustomer = before.customerId !== null || before.contractId !== null;
   if (onlyParticipants && !hasCustomer && !isParticipant(before, from)) return () => ({});
-  const { input } = await identifyByMessage(context, before, { direction, from, fromName, to, subject, text });
+  const { input } = await identifyByMessage(deps, before, { direction, from, fromName, to, subject, text });
   return (ticket) => (hasSameCustomer(ticket, before) ? input : {});
 }
 
@@ -244,7 +315,7 @@ function tooMany(what: string): DomainError {
   return new DomainError('failed_precondition', 'too_many_messages', `The ticket has ${what}, which is the most.`);
 }
 
-async function discard(context: Context, id: number): Promise<void> {
-  await context.externalMessageIds.freeMessage(id);
-  await context.conversations.remove(id);
+async function discard({ conversations, externalMessageIds }: MessageStores, id: number): Promise<void> {
+  await externalMessageIds.freeMessage(id);
+  await conversations.remove(id);
 }

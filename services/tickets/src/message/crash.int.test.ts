@@ -14,10 +14,6 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
 import { scheduledTasks } from '../scheduled-tasks.ts';
-import { deleteConversation } from './delete.ts';
-import { replyToTicket } from './reply.ts';
-import { storeConversation } from './store-conversation.ts';
-import { updateConversation } from './update.ts';
 
 const call = testCall({ kind: 'user', profileId: 7 });
 const content = { message: 'We send someone.', type: ContentType.TEXT };
@@ -75,7 +71,7 @@ test('a reply whose process dies between any two writes is part of its ticket wi
   const steps = await crashAtEachWrite(async (nth, when) => {
     const ticketId = await post();
     const request = create(ReplyToTicketRequestSchema, { ticketId, content });
-    const hasDied = await crashAtWrite(nth, when, () => replyToTicket(newProcess(tickets, database), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).replyToTicket(call, request));
     await finishLater();
     const { total, externalIds } = await requireConsistent(ticketId, `${when} write ${nth}`);
     if (!hasDied) expect(total).toBe(1);
@@ -93,7 +89,7 @@ test('a message that is stored again after its process died is stored once, and 
     const ticketId = await post();
     const externalConversationId = `crash-${attempts++}`;
     const request = create(StoreConversationRequestSchema, { ticketId, content, direction: 1, externalConversationId });
-    const store = () => storeConversation(newProcess(tickets, database), call, request);
+    const store = () => newProcess(tickets, database).storeConversation(call, request);
     const hasDied = await crashAtWrite(nth, when, store);
     const [first, second] = await Promise.all([store(), store()]);
     expect(second?.conversationId).toBe(first?.conversationId);
@@ -109,8 +105,7 @@ test('a draft whose publishing dies between any two writes is a draft or publish
   const seen = new Set<boolean>();
   await crashAtEachWrite(async (nth, when) => {
     const ticketId = await post();
-    const draft = await replyToTicket(
-      newProcess(tickets, database),
+    const draft = await newProcess(tickets, database).replyToTicket(
       call,
       create(ReplyToTicketRequestSchema, { ticketId, content, isDraft: true }),
     );
@@ -121,7 +116,7 @@ test('a draft whose publishing dies between any two writes is a draft or publish
       isDraft: false,
       updateMask: { paths: ['content', 'is_draft'] },
     });
-    const publish = () => updateConversation(newProcess(tickets, database), call, request);
+    const publish = () => newProcess(tickets, database).updateConversation(call, request);
     const hasDied = await crashAtWrite(nth, when, publish);
     await finishLater();
     const { conversations } = await requireConsistent(ticketId, `${when} write ${nth}`);
@@ -146,20 +141,22 @@ test('a draft whose publishing died leaves no external id, once it is published 
     const drafts = [];
     for (let count = 0; count < 2; count++) {
       const request = create(ReplyToTicketRequestSchema, { ticketId, content, isDraft: true });
-      drafts.push((await replyToTicket(newProcess(tickets, database), call, request)).id);
+      drafts.push((await newProcess(tickets, database).replyToTicket(call, request)).id);
     }
     const [published = 0, deleted = 0] = drafts;
     const publish = (conversationId: number) => {
       const fields = { isDraft: false, updateMask: { paths: ['is_draft'] } };
       const request = create(UpdateConversationRequestSchema, { ticketId, conversationId, ...fields });
-      return updateConversation(newProcess(tickets, database), call, request);
+      return newProcess(tickets, database).updateConversation(call, request);
     };
     const hasDied = await crashAtWrite(nth, when, () => publish(published));
     await crashAtWrite(nth, when, () => publish(deleted));
     await collection('conversations').updateMany({ ticketId }, { $set: { publishingUntil: new Date(0) } });
     await publish(published);
     const request = create(DeleteConversationRequestSchema, { ticketId, conversationId: deleted });
-    await deleteConversation(newProcess(tickets, database), call, request).catch(() => undefined);
+    await newProcess(tickets, database)
+      .deleteConversation(call, request)
+      .catch(() => undefined);
     await finishLater();
     const { conversations, externalIds } = await requireConsistent(ticketId, `${when} write ${nth}`);
     expect(externalIds.map(({ _id }) => _id).sort(), `${when} write ${nth}`).toEqual(
@@ -176,14 +173,13 @@ test.each([
   const seen = new Set<number>();
   await crashAtEachWrite(async (nth, when) => {
     const ticketId = await post();
-    const { id } = await replyToTicket(
-      newProcess(tickets, database),
+    const { id } = await newProcess(tickets, database).replyToTicket(
       call,
       create(ReplyToTicketRequestSchema, { ticketId, content, ...kind }),
     );
     const request = create(DeleteConversationRequestSchema, { ticketId, conversationId: id });
     const hasDied = await crashAtWrite(nth, when, () =>
-      deleteConversation(newProcess(tickets, database), call, request),
+      newProcess(tickets, database).deleteConversation(call, request),
     );
     await finishLater();
     const { total } = await requireConsistent(ticketId, `${when} write ${nth}`);
@@ -234,7 +230,7 @@ test('a reply that is repeated after its process died between any two writes has
       reserved: () => reserved,
       addSubject: () => undefined,
     };
-    const send = () => replyToTicket(newProcess(tickets, database), { ...call, idempotency }, request);
+    const send = () => newProcess(tickets, database).replyToTicket({ ...call, idempotency }, request);
     const hasDied = await crashAtWrite(nth, when, send);
     await send();
     const { conversations, externalIds } = await requireConsistent(ticketId, `${when} write ${nth}`);

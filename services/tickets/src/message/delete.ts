@@ -4,14 +4,25 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
+import type { FileContext } from '@ticketing/files/file-context.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
+import type { Commit } from '../ticket/commit.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
-import { writeTicket } from '../ticket/write.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
+import type { MessageStores } from './add.ts';
+import { messageWasSent, requireNoteRight } from './checks.ts';
 import { findConversation } from './find.ts';
-import { requireNoteRight } from './require-note-right.ts';
 import { decideDeletedNote } from './rules/decision.ts';
-import { messageWasSent } from './was-sent.ts';
+
+/** The dependencies of `deleteConversation`. */
+export interface DeleteConversationDeps {
+  messages: MessageStores;
+  tickets: TicketStore;
+  commit: Commit;
+  attachments: FileContext;
+  runtime: Runtime;
+}
 
 /**
  * Deletes a draft or a private note. A note counts among the messages of its ticket, so its deletion changes the ticket.
@@ -19,31 +30,37 @@ import { messageWasSent } from './was-sent.ts';
  * Errors: ticket_not_found, conversation_not_found; message_was_sent; not_the_author. Source: docs/reference/api.md, Conversations.
  */
 export async function deleteConversation(
-  context: Context,
+  deps: DeleteConversationDeps,
   call: Call,
   request: DeleteConversationRequest,
 ): Promise<DeleteConversationResponse> {
   const { ticketId, conversationId } = request;
-  const { stored, isDraft } = await findConversation(context, { ticketId, conversationId });
+  const { conversations, externalMessageIds } = deps.messages;
+  const { stored, isDraft } = await findConversation(
+    { tickets: deps.tickets, conversations },
+    { ticketId, conversationId },
+  );
   if (!stored || !(isDraft || stored.conversation.private)) throw messageWasSent();
   if (!isDraft) requireNoteRight(call.caller, stored.conversation);
   // If this process dies after the next write, the message is found and removed later.
-  await context.conversations.setUnseen(conversationId);
+  await conversations.setUnseen(conversationId);
   const { attachments } = stored.conversation;
-  await releaseFiles(context, attachments);
+  await releaseFiles(deps.attachments, attachments);
   if (isDraft) {
     // It was published or deleted meanwhile.
-    if (!(await context.tickets.removeDraft(ticketId, conversationId)))
-      return deleteConversation(context, call, request);
+    if (!(await deps.tickets.removeDraft(ticketId, conversationId))) return deleteConversation(deps, call, request);
   } else {
-    await writeTicket(context, ticketId, ({ ticket, conversationIds }) => {
-      if (!conversationIds.includes(conversationId)) throw notFound('Conversation');
-      const header = eventHeaderOf(context, call);
-      return decideDeletedNote(ticket, stored.conversation, { now: context.now(), header });
+    await deps.commit({
+      ticketId,
+      decide({ ticket, conversationIds }) {
+        if (!conversationIds.includes(conversationId)) throw notFound('Conversation');
+        const header = eventHeaderOf(deps, call);
+        return decideDeletedNote(ticket, stored.conversation, { now: secondsNow(deps.runtime), header });
+      },
     });
   }
-  await context.externalMessageIds.freeMessage(conversationId);
-  await context.conversations.remove(conversationId);
-  await removeFiles(context, attachments);
+  await externalMessageIds.freeMessage(conversationId);
+  await conversations.remove(conversationId);
+  await removeFiles(deps.attachments, attachments);
   return { $typeName: 'ticketing.tickets.v1.DeleteConversationResponse', success: true };
 }

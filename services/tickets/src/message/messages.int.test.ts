@@ -8,7 +8,6 @@ import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
 import { defaultSettings } from '../settings.ts';
 import type { KnownSubchannel } from '../ticket/rules/subchannels.ts';
-import { updateConversation } from './update.ts';
 
 let tickets: TicketsHarness;
 const subchannels = new Map<number, KnownSubchannel>([
@@ -516,7 +515,7 @@ test('by RPC only the fields count that the mask names', async () => {
     updateMask: { paths: ['to'] },
   });
   const database = await tickets.openDatabase();
-  await updateConversation(newProcess(tickets, database), testCall(), request);
+  await newProcess(tickets, database).updateConversation(testCall(), request);
   await database.close();
   expect((await list(id)).conversations[1]).toMatchObject({
     isDraft: true,

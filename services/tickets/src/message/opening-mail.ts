@@ -1,10 +1,17 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { Context } from '../context.ts';
-import { settingsKnowing } from '../settings-knowing.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { type ReadSettings, settingsKnowing } from '../settings.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
-import { type MessageCall, mailOf } from './add.ts';
+import { type MessageCall, type MessageStores, newMail } from './add.ts';
 import { askSender, mailFields, messageSender } from './sender.ts';
-import { openingMessage } from './to-proto.ts';
+import { openingMessage } from './views.ts';
+
+/** The dependencies of `storeOpeningMail`. */
+export interface OpeningMailDeps {
+  messages: MessageStores;
+  settings: ReadSettings;
+  runtime: Runtime;
+}
 
 /**
  * Stores the first message of a new ticket apart from it if it is to be sent as a mail: on a ticket of channel email with
@@ -13,25 +20,30 @@ import { openingMessage } from './to-proto.ts';
  *
  * Source: docs/reference/api.md, Outgoing mail.
  */
-export async function storeOpeningMail(context: Context, call: MessageCall, ticket: TicketState): Promise<number[]> {
-  if (!(await isSent(context, ticket))) return [];
-  const sender = await askSender(context, await messageSender(context, call, ticket.subchannelId));
+export async function storeOpeningMail(
+  deps: OpeningMailDeps,
+  call: MessageCall,
+  ticket: TicketState,
+): Promise<number[]> {
+  const { conversations, externalMessageIds } = deps.messages;
+  if (!(await isSent(deps, ticket))) return [];
+  const sender = await askSender(deps, await messageSender(deps, call, ticket.subchannelId));
   // Without a sender there is no mail; the ticket is recorded all the same.
   if (sender.from === null) return [];
-  const message = { ...openingMessage(ticket), ...sender, ...(await mailFields(context, ticket.channel, sender)) };
+  const message = { ...openingMessage(ticket), ...sender, ...(await mailFields(deps, ticket.channel, sender)) };
   const { id, ticketId, externalConversationId } = message;
-  await context.conversations.insert(message, await mailOf(context, message));
+  await conversations.insert(message, await newMail(deps.messages, message));
   if (externalConversationId !== null) {
-    await context.externalMessageIds.claim(externalConversationId, { ticketId, conversationId: id });
+    await externalMessageIds.claim(externalConversationId, { ticketId, conversationId: id });
   }
   return [id];
 }
 
-async function isSent(context: Context, ticket: TicketState): Promise<boolean> {
+async function isSent({ settings }: OpeningMailDeps, ticket: TicketState): Promise<boolean> {
   const { channel, direction, subchannelId, openingMessageId, to, cc, bcc } = ticket;
   if (channel !== Channel.EMAIL || direction !== Direction.OUT || openingMessageId === null) return false;
   if (subchannelId === null || to.length + cc.length + bcc.length === 0) return false;
-  const { subchannels } = await settingsKnowing(context, [subchannelId]);
+  const { subchannels } = await settingsKnowing(settings, [subchannelId]);
   const subchannel = subchannels?.get(subchannelId);
   return subchannel?.enabled === true && subchannel.channel === Channel.EMAIL;
 }

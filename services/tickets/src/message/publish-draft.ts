@@ -1,18 +1,31 @@
 import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
+import type { ReadSettings } from '../settings.ts';
+import type { Commit } from '../ticket/commit.ts';
 import { eventHeaderOf } from '../ticket/event-header.ts';
-import { writeTicket } from '../ticket/write.ts';
-import { mailOf, requireRoom } from './add.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
+import { type MessageStores, newMail, requireRoom } from './add.ts';
+import { messageWasSent } from './checks.ts';
 import { decidePublishedDraft } from './rules/decision.ts';
 import type { ConversationInput, ConversationState } from './rules/fields.ts';
 import { recipientViolations } from './rules/reply.ts';
 import { mailFields, messageSender } from './sender.ts';
 import type { StoredConversation } from './store.ts';
-import { messageWasSent } from './was-sent.ts';
 
 /** While a process publishes a draft, no other changes it. A call that lasts longer than this has been aborted. */
 const publishingForMs = 60_000;
+
+/** The dependencies of `publishDraft`. */
+export interface PublishDraftDeps {
+  messages: MessageStores;
+  tickets: TicketStore;
+  settings: ReadSettings;
+  commit: Commit;
+  /** Notified when a mail is queued. */
+  mailQueue: { wake(): void };
+  runtime: Runtime;
+}
 
 /**
  * Publishes a draft with changes of it: stores it as it will be sent, and then makes it a message of its ticket by the one
@@ -22,19 +35,19 @@ const publishingForMs = 60_000;
  * message_was_sent; too_many_messages; concurrent_change.
  */
 export async function publishDraft(
-  context: Context,
+  deps: PublishDraftDeps,
   call: Call,
   stored: StoredConversation,
   changes: Partial<ConversationInput>,
 ): Promise<boolean> {
-  const startedAt = context.runtime.monotonicMs();
+  const startedAt = deps.runtime.monotonicMs();
   const draft = { ...stored.conversation, ...changes };
-  const ticket = (await context.tickets.find(draft.ticketId))?.ticket;
+  const ticket = (await deps.tickets.find(draft.ticketId))?.ticket;
   if (!ticket) throw notFound('Ticket');
   const violations = recipientViolations(ticket.channel, draft, { isSent: true });
   if (violations.length > 0) throw invalidInput(violations);
-  const now = context.now();
-  const sender = await messageSender(context, call, draft.subchannelId);
+  const now = secondsNow(deps.runtime);
+  const sender = await messageSender(deps, call, draft.subchannelId);
   const set: Partial<ConversationInput> = {
     ...changes,
     ...sender,
@@ -42,32 +55,31 @@ export async function publishDraft(
     authorKey: draft.authorKey ?? sender.authorKey,
     isAutomatic: draft.isAutomatic && sender.isAutomatic,
     publishedBy: call.caller.profileId,
-    ...(await mailFields(context, ticket.channel, sender)),
+    ...(await mailFields(deps, ticket.channel, sender)),
     createdAt: now,
     modifiedAt: now,
   };
   const message: ConversationState = { ...draft, ...set };
   const { id, ticketId, externalConversationId } = message;
-  const mail = await mailOf(context, message);
-  if (!(await context.conversations.update(stored, { set, mail, publishingForMs }))) return false;
+  const mail = await newMail(deps.messages, message);
+  if (!(await deps.messages.conversations.update(stored, { set, mail, publishingForMs }))) return false;
   // A process that died while it published the draft has claimed another one.
-  await context.externalMessageIds.freeMessage(id);
+  await deps.messages.externalMessageIds.freeMessage(id);
   if (externalConversationId !== null) {
-    await context.externalMessageIds.claim(externalConversationId, { ticketId, conversationId: id });
+    await deps.messages.externalMessageIds.claim(externalConversationId, { ticketId, conversationId: id });
   }
-  await writeTicket(
-    context,
+  await deps.commit({
     ticketId,
-    ({ ticket: current, draftIds, conversationIds }) => {
-      if (context.runtime.monotonicMs() - startedAt > publishingForMs / 2) throw tooSlow();
+    decide({ ticket: current, draftIds, conversationIds }) {
+      if (deps.runtime.monotonicMs() - startedAt > publishingForMs / 2) throw tooSlow();
       if (conversationIds.includes(id)) throw messageWasSent();
       if (!draftIds.includes(id)) throw notFound('Conversation');
       requireRoom({ conversationIds });
-      return decidePublishedDraft(current, message, { now, header: eventHeaderOf(context, call) });
+      return decidePublishedDraft(current, message, { now, header: eventHeaderOf(deps, call) });
     },
-    { requestId: call.idempotency?.id },
-  );
-  context.mailer?.wake();
+    requestId: call.idempotency?.id,
+  });
+  deps.mailQueue.wake();
   return true;
 }
 

@@ -4,17 +4,32 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { type Context, ticketSubject } from '../context.ts';
+import type { ReadSettings } from '../settings.ts';
 import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
 import { ownAddresses } from '../ticket/rules/mailbox.ts';
-import { addDraft, addMessage } from './add.ts';
-import { addRequestedMessage, type MessageWithoutText, textViolations } from './add-requested.ts';
-import { intentViolations } from './find-intent-violations.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
+import { ticketSubject } from '../ticket/store/stored-ticket.ts';
+import {
+  type AddRequestedDeps,
+  addRequestedMessage,
+  type MessageWithoutText,
+  textViolations,
+} from './add-requested.ts';
+import { intentViolations } from './checks.ts';
 import { recipientsOf, recipientViolations, replySubject } from './rules/reply.ts';
 import { mailFields, messageSender } from './sender.ts';
-import { singleConversation } from './to-proto.ts';
+import type { MessageViews } from './views.ts';
+
+/** The dependencies of requests that write a message. */
+export interface WriteMessageDeps extends AddRequestedDeps {
+  tickets: Pick<TicketStore, 'find'>;
+  settings: ReadSettings;
+  views: MessageViews;
+  runtime: Runtime;
+}
 
 /**
  * Writes a message to the customer, a draft of one, or a private note.
@@ -24,44 +39,43 @@ import { singleConversation } from './to-proto.ts';
  * Source: docs/reference/api.md, Conversations.
  */
 export async function replyToTicket(
-  context: Context,
+  deps: WriteMessageDeps,
   call: Call,
   request: ReplyToTicketRequest,
 ): Promise<ReplyToTicketResponse> {
   const { ticketId, isDraft = false } = request;
-  const stored = await context.tickets.find(ticketId);
+  const stored = await deps.tickets.find(ticketId);
   if (!stored) throw notFound('Ticket');
   const violations = [
     ...textViolations(request),
     ...intentViolations(request.intentIds, stored.ticket),
     ...(request.private ? noteViolations(request) : []),
-    ...(await findMailboxViolations(context, stored.ticket.channel, request.subchannelId)),
+    ...(await findMailboxViolations(deps.settings, stored.ticket.channel, request.subchannelId)),
   ];
-  const message = await messageOf(context, call, request, stored.ticket);
+  const message = await messageOf(deps, call, request, stored.ticket);
   if (!message.private) {
     const { to = [], cc = [], bcc = [] } = message;
     violations.push(...recipientViolations(stored.ticket.channel, { to, cc, bcc }, { isSent: !isDraft }));
   }
   if (violations.length > 0) throw invalidInput(violations);
   call.idempotency?.addSubject(ticketSubject(ticketId));
-  const add = isDraft ? addDraft : addMessage;
-  const added = await addRequestedMessage(context, call, stored, { request, message, add });
+  const added = await addRequestedMessage(deps, call, stored, { request, message, isDraft });
   return {
     $typeName: 'ticketing.tickets.v1.ReplyToTicketResponse',
     success: true,
     id: added.conversationId,
-    conversation: await singleConversation(context, call, added, true),
+    conversation: await deps.views.single(call, added, true),
   };
 }
 
 async function messageOf(
-  context: Context,
+  deps: WriteMessageDeps,
   call: Call,
   request: ReplyToTicketRequest,
   ticket: TicketState,
 ): Promise<MessageWithoutText> {
   const { isDraft, subject = replySubject(ticket), intentIds } = request;
-  const sender = await messageSender(context, call, request.subchannelId ?? ticket.subchannelId);
+  const sender = await messageSender(deps, call, request.subchannelId ?? ticket.subchannelId);
   if (request.private) {
     const { agentId, authorKey } = sender;
     const subject = request.subject ?? null;
@@ -69,11 +83,11 @@ async function messageOf(
   }
   return {
     ...sender,
-    ...recipientsOf(ticket, request, ownAddresses(await context.settings())),
+    ...recipientsOf(ticket, request, ownAddresses(await deps.settings())),
     direction: Direction.OUT,
     subject,
     intentIds,
-    ...(isDraft ? {} : await mailFields(context, ticket.channel, sender)),
+    ...(isDraft ? {} : await mailFields(deps, ticket.channel, sender)),
   };
 }
 

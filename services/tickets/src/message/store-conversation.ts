@@ -6,17 +6,16 @@ import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts
 import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import { type Context, ticketSubject } from '../context.ts';
 import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
 import { addressViolations } from '../ticket/rules/addresses.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
-import { addMessage } from './add.ts';
+import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 import { addRequestedMessage, type MessageWithoutText, textViolations } from './add-requested.ts';
-import { intentViolations } from './find-intent-violations.ts';
-import { findKnownMessage } from './find-known.ts';
+import { intentViolations } from './checks.ts';
+import type { WriteMessageDeps } from './reply.ts';
 import { replySubject } from './rules/reply.ts';
 import { messageSender } from './sender.ts';
-import { type ShownReference, singleConversation } from './to-proto.ts';
+import type { ShownReference } from './views.ts';
 
 /**
  * Records a message that was received or sent elsewhere.
@@ -26,12 +25,12 @@ import { type ShownReference, singleConversation } from './to-proto.ts';
  * Source: docs/reference/api.md, Conversations.
  */
 export async function storeConversation(
-  context: Context,
+  deps: WriteMessageDeps,
   call: Call,
   request: StoreConversationRequest,
 ): Promise<StoreConversationResponse> {
   const { ticketId } = request;
-  const stored = await context.tickets.find(ticketId);
+  const stored = await deps.tickets.find(ticketId);
   if (!stored) throw notFound('Ticket');
   const { channel } = stored.ticket;
   const direction = request.direction ?? Direction.IN;
@@ -44,17 +43,21 @@ export async function storeConversation(
       ? [{ pointer: '#/private', code: 'not_allowed', detail: 'is only for direction internal' }]
       : []),
   ];
-  const known = violations.length === 0 && (await findKnownMessage(context, request.externalConversationId));
-  if (known) return responseOf(context, call, known);
-  violations.push(...(await findMailboxViolations(context, channel, subchannelId)));
+  const known = violations.length === 0 && (await deps.writer.findKnown(request.externalConversationId));
+  if (known) return responseOf(deps, call, known);
+  violations.push(...(await findMailboxViolations(deps.settings, channel, subchannelId)));
   if (violations.length > 0) throw invalidInput(violations);
-  const message = await messageOf(context, call, request, stored.ticket);
+  const message = await messageOf(deps, call, request, stored.ticket);
   call.idempotency?.addSubject(ticketSubject(ticketId));
-  const added = await addRequestedMessage(context, call, stored, { request, message, add: addMessage });
-  return responseOf(context, call, added);
+  const added = await addRequestedMessage(deps, call, stored, { request, message, isDraft: false });
+  return responseOf(deps, call, added);
 }
 
-async function responseOf(context: Context, call: Call, reference: ShownReference): Promise<StoreConversationResponse> {
+async function responseOf(
+  deps: WriteMessageDeps,
+  call: Call,
+  reference: ShownReference,
+): Promise<StoreConversationResponse> {
   const { ticketId, conversationId } = reference;
   call.idempotency?.addSubject(ticketSubject(ticketId));
   return {
@@ -62,12 +65,12 @@ async function responseOf(context: Context, call: Call, reference: ShownReferenc
     success: true,
     conversationId,
     ticketId,
-    conversation: await singleConversation(context, call, reference, true),
+    conversation: await deps.views.single(call, reference, true),
   };
 }
 
 async function messageOf(
-  context: Context,
+  deps: WriteMessageDeps,
   call: Call,
   request: StoreConversationRequest,
   ticket: TicketState,
@@ -76,7 +79,7 @@ async function messageOf(
   const direction = request.direction ?? Direction.IN;
   const subchannelId = request.subchannelId ?? ticket.subchannelId;
   const customer = { from: ticket.from, fromName: ticket.fromName, agentId: null, subchannelId };
-  const sender = direction === Direction.IN ? customer : await messageSender(context, call, subchannelId);
+  const sender = direction === Direction.IN ? customer : await messageSender(deps, call, subchannelId);
   return {
     ...sender,
     direction,

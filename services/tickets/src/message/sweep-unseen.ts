@@ -1,19 +1,27 @@
-import type { Context } from '../context.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
+import type { MessageStores } from './add.ts';
 import type { UnseenMessageId } from './external-id-store.ts';
+
+/** The dependencies of the sweepers. */
+export interface SweepDeps {
+  tickets: Pick<TicketStore, 'findMessages'>;
+  messages: MessageStores;
+}
 
 /** No request that adds a message takes this long. */
 const unseenMs = 10 * 60_000;
 const batchSize = 500;
 
 /** Removes the messages that no ticket has, because the process that added or deleted them died, and their external ids. */
-export async function sweepUnseenMessages(context: Context): Promise<void> {
+export async function sweepUnseenMessages({ tickets, messages: stores }: SweepDeps): Promise<void> {
+  const { conversations, externalMessageIds } = stores;
   for (;;) {
-    const unseen = await context.conversations.unseenFor(unseenMs, batchSize);
-    const ids = await idsOfTickets(context, unseen);
+    const unseen = await conversations.unseenFor(unseenMs, batchSize);
+    const ids = await idsOfTickets(tickets, unseen);
     for (const one of unseen) {
       const { messages, drafts } = ids.get(one.ticketId) ?? none;
-      if (messages.has(one.id) || drafts.has(one.id)) await context.conversations.setSeen(one);
-      else if (await context.conversations.removeUnseen(one)) await context.externalMessageIds.freeMessage(one.id);
+      if (messages.has(one.id) || drafts.has(one.id)) await conversations.setSeen(one);
+      else if (await conversations.removeUnseen(one)) await externalMessageIds.freeMessage(one.id);
     }
     if (unseen.length < batchSize) return;
   }
@@ -23,14 +31,14 @@ export async function sweepUnseenMessages(context: Context): Promise<void> {
  * Frees the external ids that were claimed for messages which no ticket has got: of mails whose tickets were not created, and
  * of drafts that were not published.
  */
-export async function sweepUnseenMessageIds(context: Context): Promise<void> {
+export async function sweepUnseenMessageIds({ tickets, messages: { externalMessageIds } }: SweepDeps): Promise<void> {
   for (;;) {
-    const unseen = await context.externalMessageIds.unseenFor(unseenMs, batchSize);
-    const ids = await idsOfTickets(context, unseen);
+    const unseen = await externalMessageIds.unseenFor(unseenMs, batchSize);
+    const ids = await idsOfTickets(tickets, unseen);
     const isSeen = (one: UnseenMessageId) => ids.get(one.ticketId)?.messages.has(one.conversationId) ?? false;
     const seen = unseen.filter(isSeen).map(({ externalId }) => externalId);
-    if (seen.length > 0) await context.externalMessageIds.setSeen(seen);
-    for (const one of unseen.filter((each) => !isSeen(each))) await context.externalMessageIds.freeUnseen(one);
+    if (seen.length > 0) await externalMessageIds.setSeen(seen);
+    for (const one of unseen.filter((each) => !isSeen(each))) await externalMessageIds.freeUnseen(one);
     if (unseen.length < batchSize) return;
   }
 }
@@ -44,12 +52,12 @@ interface TicketIds {
 const none: TicketIds = { messages: new Set(), drafts: new Set() };
 
 async function idsOfTickets(
-  context: Context,
+  tickets: SweepDeps['tickets'],
   unseen: readonly { ticketId: number }[],
 ): Promise<ReadonlyMap<number, TicketIds>> {
   const found = new Map<number, TicketIds>();
   for (const ticketId of new Set(unseen.map((one) => one.ticketId))) {
-    const messages = await context.tickets.findMessages(ticketId);
+    const messages = await tickets.findMessages(ticketId);
     if (!messages) continue;
     const { conversationIds, draftIds, openingMessageId } = messages;
     const opening = openingMessageId === null ? [] : [openingMessageId];

@@ -1,31 +1,37 @@
-import { setTimeout } from 'node:timers/promises';
 import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import type {
   UpdateConversationRequest,
   UpdateConversationResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
-import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
+import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import { claimFiles, releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { attachDraftFiles, type DraftFiles } from '@ticketing/files/draft-files.ts';
-import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
+import type { FileContext } from '@ticketing/files/file-context.ts';
+import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { type Context, ticketSubject } from '../context.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
+import type { TextWork } from '../text/work.ts';
 import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
+import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 import { messageTexts } from './add.ts';
+import { intentViolations, messageWasSent, requireNoteRight } from './checks.ts';
+import type { MessageReference } from './external-id-store.ts';
 import { type FoundConversation, findConversation } from './find.ts';
-import { intentViolations } from './find-intent-violations.ts';
-import { publishDraft } from './publish-draft.ts';
-import { requireNoteRight } from './require-note-right.ts';
+import { type PublishDraftDeps, publishDraft } from './publish-draft.ts';
 import type { ConversationInput } from './rules/fields.ts';
 import { recipientViolations } from './rules/reply.ts';
 import type { StoredConversation } from './store.ts';
-import { messageWasSent } from './was-sent.ts';
 
-const maxAttempts = 50;
-const pauseMs = 20;
 /** The fields that a private note has too. */
 const noteFields = ['content', 'is_draft'];
+
+/** The dependencies of `updateConversation`. */
+export interface UpdateConversationDeps extends PublishDraftDeps {
+  attachments: FileContext;
+  textWork: TextWork;
+}
 
 /**
  * Changes a draft or a private note; publishes a draft.
@@ -36,61 +42,66 @@ const noteFields = ['content', 'is_draft'];
  * Source: docs/reference/api.md, Conversations.
  */
 export async function updateConversation(
-  context: Context,
+  deps: UpdateConversationDeps,
   call: Call,
-  given: UpdateConversationRequest,
+  message: UpdateConversationRequest,
 ): Promise<UpdateConversationResponse> {
-  const request = onlyNamed(given);
+  const request = onlyNamed(message);
   const done: UpdateConversationResponse = {
     $typeName: 'ticketing.tickets.v1.UpdateConversationResponse',
     success: true,
   };
   call.idempotency?.addSubject(ticketSubject(request.ticketId));
-  if (await wasApplied(context, call, request)) return done;
-  const first = requireChangeable(await findConversation(context, request), call, request);
+  if (await wasApplied(deps, call, request)) return done;
+  const first = requireChangeable(await find(deps, request), call, request);
   if (!first) return done;
-  const violations = await ticketViolations(context, request);
+  const violations = await ticketViolations(deps, request);
   if (violations.length > 0) throw invalidInput(violations);
-  const files = await attachDraftFiles(context, call, request.attachments);
-  await claimFiles(context, request.ticketId, files.stored);
-  await writeWithFiles(
-    context,
-    call,
-    files.stored,
-    () => applyChanges(context, call, request, files),
-    (listed) => listed,
-  );
+  const drafted = await attachDraftFiles(deps.attachments, call, request.attachments);
+  const files = newFiles(deps.attachments, call);
+  files.add(drafted.stored);
+  await files.settle(applyChanges(deps, call, request, { drafted, files }));
   return done;
 }
 
-/** Applies the changes as soon as no other request changes the message. Returns the files that it then lists. */
+/** Applies the changes as soon as no other request changes the message. */
 async function applyChanges(
-  context: Context,
+  deps: UpdateConversationDeps,
   call: Call,
   request: UpdateConversationRequest,
-  files: DraftFiles,
-): Promise<readonly AttachmentState[]> {
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const found = await findConversation(context, request);
-    const stored = requireChangeable(found, call, request);
-    if (!stored) return [];
-    const set = await changedFields(context, call, stored, { request, files });
-    const kept = new Set(set.attachments?.map(({ key }) => key));
-    const dropped = set.attachments ? stored.conversation.attachments.filter(({ key }) => !kept.has(key)) : [];
-    if (!stored.isBeingPublished) {
-      await releaseFiles(context, dropped);
-      const isPublished = found.isDraft && request.isDraft === false;
-      const isDone = isPublished
-        ? await publishDraft(context, call, stored, set)
-        : Object.keys(set).length === 0 || (await context.conversations.update(stored, { set, mail: null }));
-      if (isDone) {
-        await removeFiles(context, dropped);
-        return set.attachments ?? stored.conversation.attachments;
-      }
-    }
-    await setTimeout(pauseMs);
-  }
-  throw new DomainError('aborted', 'concurrent_change', 'The message is being changed too often.');
+  { drafted, files }: { drafted: DraftFiles; files: NewFiles },
+): Promise<void> {
+  await claimFiles(deps.attachments, request.ticketId, drafted.stored);
+  const listed = await retryOnConflict(deps.runtime, 'message', () => applyOnce(deps, call, request, drafted));
+  files.keep(listed);
+}
+
+/** Returns the files that the message lists afterwards; undefined if another request changes it at the moment. */
+async function applyOnce(
+  deps: UpdateConversationDeps,
+  call: Call,
+  request: UpdateConversationRequest,
+  drafted: DraftFiles,
+): Promise<readonly AttachmentState[] | undefined> {
+  const before = await find(deps, request);
+  const stored = requireChangeable(before, call, request);
+  if (!stored) return [];
+  const set = await changedFields(deps, call, stored, { request, files: drafted });
+  const kept = new Set(set.attachments?.map(({ key }) => key));
+  const dropped = set.attachments ? stored.conversation.attachments.filter(({ key }) => !kept.has(key)) : [];
+  if (stored.isBeingPublished) return undefined;
+  await releaseFiles(deps.attachments, dropped);
+  const isPublished = before.isDraft && request.isDraft === false;
+  const isDone = isPublished
+    ? await publishDraft(deps, call, stored, set)
+    : Object.keys(set).length === 0 || (await deps.messages.conversations.update(stored, { set, mail: null }));
+  if (!isDone) return undefined;
+  await removeFiles(deps.attachments, dropped);
+  return set.attachments ?? stored.conversation.attachments;
+}
+
+function find({ tickets, messages }: UpdateConversationDeps, request: MessageReference): Promise<FoundConversation> {
+  return findConversation({ tickets, conversations: messages.conversations }, request);
 }
 
 /** The request without the fields that its mask does not name. */
@@ -107,18 +118,18 @@ function onlyNamed({ content, isDraft, subchannelId, attachments, ...request }: 
 
 /** The violations in what depends on the ticket: blind copies, the mailbox and the intents. */
 async function ticketViolations(
-  context: Context,
+  deps: UpdateConversationDeps,
   { ticketId, updateMask, bcc, subchannelId, intentIds }: UpdateConversationRequest,
 ): Promise<Violation[]> {
   const copies = updateMask?.paths.includes('bcc') ? bcc : [];
   const intents = updateMask?.paths.includes('intent_ids') ? intentIds : [];
   if (copies.length + intents.length === 0 && subchannelId === undefined) return [];
-  const stored = await context.tickets.find(ticketId);
+  const stored = await deps.tickets.find(ticketId);
   if (!stored) throw notFound('Ticket');
   const { channel } = stored.ticket;
   return [
     ...recipientViolations(channel, { to: [], cc: [], bcc: copies }, { isSent: false }),
-    ...(await findMailboxViolations(context, channel, subchannelId)),
+    ...(await findMailboxViolations(deps.settings, channel, subchannelId)),
     ...intentViolations(intents, stored.ticket),
   ];
 }
@@ -155,16 +166,20 @@ const jsonNames = new Map([
 ]);
 
 /** Whether a process that died has already published the draft for the same request. */
-async function wasApplied(context: Context, { idempotency }: Call, { ticketId }: UpdateConversationRequest) {
+async function wasApplied(
+  deps: UpdateConversationDeps,
+  { idempotency }: Call,
+  { ticketId }: UpdateConversationRequest,
+) {
   if (!idempotency) return false;
-  const stored = await context.tickets.find(ticketId);
+  const stored = await deps.tickets.find(ticketId);
   if (!stored) throw notFound('Ticket');
   return stored.appliedRequests.some(({ id }) => id === idempotency.id);
 }
 
 /** The fields that the request sets; empty if their values are the same. */
 async function changedFields(
-  context: Context,
+  deps: UpdateConversationDeps,
   call: Call,
   { conversation }: StoredConversation,
   { request, files }: { request: UpdateConversationRequest; files: DraftFiles },
@@ -181,7 +196,7 @@ async function changedFields(
   };
   if (content?.message !== undefined && content.type !== undefined) {
     const text = { body: content.message, type: content.type };
-    Object.assign(set, text, await messageTexts(context, call, text));
+    Object.assign(set, text, await messageTexts(deps.textWork, call, text));
   }
   const names = Object.keys(set) as (keyof ConversationInput)[];
   const isSame = names.every((name) => JSON.stringify(set[name]) === JSON.stringify(conversation[name]));
@@ -191,7 +206,7 @@ async function changedFields(
   return {
     ...set,
     ...(conversation.private ? {} : unsent),
-    modifiedAt: context.now(),
+    modifiedAt: secondsNow(deps.runtime),
     modifiedBy: call.caller.profileId,
   };
 }

@@ -11,7 +11,6 @@ import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
-import { receiveMail } from '../inbound-mail/receive.ts';
 import { defaultSettings } from '../settings.ts';
 import type { KnownSubchannel } from '../ticket/rules/subchannels.ts';
 
@@ -179,9 +178,10 @@ test('a reply to a mail finds its ticket by the mail, or by the token in its sub
   const sent = await PostalMime.parse(received(message.externalConversationId)[0]?.bytes ?? '');
   const database = await tickets.openDatabase();
   onTestFinished(() => database.close());
-  const context = { ...newProcess(tickets, database), settings: async () => ({ ...defaultSettings, subchannels }) };
+  const settings = async () => ({ ...defaultSettings, subchannels });
+  const context = newProcess(tickets, database, 0, { settings });
   const receive = (mail: Uint8Array | string) =>
-    receiveMail(context, testCall(), create(ReceiveMailRequestSchema, { mail: Buffer.from(mail) }));
+    context.receiveMail(testCall(), create(ReceiveMailRequestSchema, { mail: Buffer.from(mail) }));
   const answer = (headers: string) =>
     receive(
       `From: kim@example.com\r\nTo: help@shop.example\r\nMessage-ID: <${randomUUID()}@x>\r\n${headers}\r\n\r\nHi`,

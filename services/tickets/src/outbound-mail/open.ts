@@ -1,43 +1,74 @@
+import type { FileStore } from '@ticketing/files/file-store.ts';
 import { ConfigError } from '@ticketing/runtime/config-reader.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
 import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
-import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Context } from '../context.ts';
-import { isPartOfTicket } from '../message/find-known.ts';
+import type { ExternalMessageIdStore } from '../message/external-id-store.ts';
+import { isPartOfTicket } from '../message/find.ts';
+import type { TicketTokens } from '../message/rules/ticket-token.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
+import type { SenderSettings } from './attempt.ts';
 import { type MailConfig, openTransport } from './config.ts';
 import { startMailer } from './mailer.ts';
 import { type MailQueue, type MailState, outgoingMailStore, type QueueSize } from './store.ts';
 
-/**
- * Starts the mailer of this process, which requests of this process then wake.
- *
- * Errors: a ConfigError, if no destination of mails is configured.
- */
+/** The mailer of this process. */
+export interface Mailer {
+  /** Has a started mailer look for mails at once. A process without the role `mailer` leaves them to the others. */
+  wake(): void;
+  /** Errors: a ConfigError, if no destination of mails is configured. */
+  start(): WakefulLoop;
+}
+
+/** The dependencies of the mailer. */
+export interface MailerDeps {
+  tickets: Pick<TicketStore, 'findMessages'>;
+  externalMessageIds: Pick<ExternalMessageIdStore, 'freeOne'>;
+  files: Pick<FileStore, 'read'>;
+  ticketTokens: TicketTokens;
+  settings(): Promise<SenderSettings>;
+}
+
+/** The parts of the kit of which the mailer is made. */
+interface MailerKit {
+  config: MailConfig;
+  database: Pick<Database, 'connection' | 'opened'>;
+  log: Logger;
+  runtime: Runtime;
+  metrics: { registry: Registry };
+}
+
+/** Opens the mailer, and registers its metrics. */
 export function openMailer(
-  context: Context,
-  { config, database, log, runtime }: Pick<Kit<MailConfig, unknown>, 'config' | 'database' | 'log' | 'runtime'>,
-  { count }: ReturnType<typeof measureMails>,
-): WakefulLoop {
-  if (!config.mail) throw new ConfigError(['SMTP_URL or MAIL_FOLDER is required for the role mailer']);
-  const { transport, description, maxConcurrent } = openTransport(config.mail);
-  log.info(description);
+  { tickets, externalMessageIds, files, ticketTokens, settings }: MailerDeps,
+  { config, database, log, runtime, metrics }: MailerKit,
+): Mailer {
   const queue = outgoingMailStore(database.connection);
-  const mailer = startMailer({
-    ...{ queue, transport, maxConcurrent, log, count },
-    tokens: context.ticketTokens,
-    openFile: ({ key, size }) => context.files.read(key, { start: 0, end: size }),
-    settings: context.settings,
-    isCommitted: ({ ticketId, id }) => isPartOfTicket(context, { ticketId, conversationId: id }),
-    freeMessageId: ({ messageId, ticketId, id }) =>
-      context.externalMessageIds.freeOne(messageId, { ticketId, conversationId: id }),
-    opened: database.opened,
-    now: runtime.now,
-    random: runtime.random,
-  });
-  context.mailer = mailer;
-  return mailer;
+  const { count } = measureMails(queue, metrics.registry, runtime);
+  let running: WakefulLoop | undefined;
+  return {
+    wake: () => running?.wake(),
+    start() {
+      if (!config.mail) throw new ConfigError(['SMTP_URL or MAIL_FOLDER is required for the role mailer']);
+      const { transport, description, maxConcurrent } = openTransport(config.mail);
+      log.info(description);
+      running = startMailer({
+        ...{ queue, transport, maxConcurrent, log, count, settings },
+        tokens: ticketTokens,
+        openFile: ({ key, size }) => files.read(key, { start: 0, end: size }),
+        isCommitted: ({ ticketId, id }) => isPartOfTicket({ tickets }, { ticketId, conversationId: id }),
+        freeMessageId: ({ messageId, ticketId, id }) =>
+          externalMessageIds.freeOne(messageId, { ticketId, conversationId: id }),
+        opened: database.opened,
+        now: runtime.now,
+        random: runtime.random,
+      });
+      return running;
+    },
+  };
 }
 
 const outcomes = { sent: 'sent', queued: 'deferred', failed: 'failed' } as const;

@@ -5,9 +5,9 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { type Context, ticketSubject } from '../context.ts';
+import type { Context } from '../context.ts';
 import { findConversation } from '../message/find.ts';
-import { singleConversation } from '../message/to-proto.ts';
+import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 
 /**
  * Queues a message again that could not be sent as a mail, for the recipients that it has not reached. Its `Message-ID`
@@ -32,11 +32,11 @@ export async function resendConversation(
   if (!isQueued) {
     throw new DomainError('failed_precondition', 'message_not_failed', 'Only a mail that has failed is sent again.');
   }
-  context.mailer?.wake();
+  context.mailer.wake();
   call.idempotency?.addSubject(ticketSubject(ticketId));
   return {
     $typeName: 'ticketing.tickets.v1.ResendConversationResponse',
     success: true,
-    conversation: await singleConversation(context, call, { ticketId, conversationId }, true),
+    conversation: await context.messageViews.single(call, { ticketId, conversationId }, true),
   };
 }

@@ -1,16 +1,27 @@
 import { TicketScope } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type {
-  GetLatestTicketsRequest,
-  GetLatestTicketsResponse,
+import {
+  type GetLatestTicketsRequest,
+  type GetLatestTicketsResponse,
+  PreferredDirection,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { PreferredDirection } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
 import { readFilters } from '@ticketing/rest/codec/filter.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
+import type { ReadSettings } from '../settings.ts';
+import type { TagStore } from '../tag/store.ts';
 import { filterKeys } from '../ticket/rules/keys.ts';
 import { scopeQueries } from '../ticket/store/scope-query.ts';
 import { openQueue } from './queue.ts';
+import type { QueueStore } from './store.ts';
+
+/** The dependencies of `getLatestTickets`. */
+export interface QueueDeps {
+  queue: QueueStore;
+  tags: Pick<TagStore, 'tree'>;
+  settings: ReadSettings;
+  runtime: Runtime;
+}
 
 /**
  * Returns the first id of the queue, and the ids before and after a ticket in it, if there are any. Without
@@ -20,7 +31,7 @@ import { openQueue } from './queue.ts';
  * Source: docs/reference/api.md, Queue.
  */
 export async function getLatestTickets(
-  context: Context,
+  deps: QueueDeps,
   call: Call,
   request: GetLatestTicketsRequest,
 ): Promise<GetLatestTicketsResponse> {
@@ -30,13 +41,13 @@ export async function getLatestTickets(
     throw invalidInput([{ pointer: '#/ticketId', code: 'required', detail }]);
   }
   const conditions = readFilters(request.filters, filterKeys, 't.');
-  const settings = await context.settings();
+  const settings = await deps.settings();
   const scope =
     request.ticketScope === TicketScope.SKILLS
-      ? scopeQueries(call.caller, await context.tags.tree(), settings.spamDetectionTagId)
+      ? scopeQueries(call.caller, await deps.tags.tree(), settings.spamDetectionTagId)
       : [];
-  const queue = openQueue(context, settings, conditions, scope);
-  const key = ticketId === undefined ? undefined : await context.queue.keyOf(ticketId, settings.routingOrder);
+  const queue = openQueue(deps, settings, conditions, scope);
+  const key = ticketId === undefined ? undefined : await deps.queue.keyOf(ticketId, settings.routingOrder);
   if (ticketId !== undefined && key === undefined) throw notFound('Ticket');
   const [earliest, previous, next] = await Promise.all([
     queue.first(),

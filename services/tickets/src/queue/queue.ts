@@ -1,12 +1,13 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { type Condition, matchesValue } from '@ticketing/rest/codec/filter.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
-import type { Context } from '../context.ts';
 import type { TicketSettings } from '../settings.ts';
 import { ticketFields } from '../ticket/rules/fields.ts';
 import { compileConditions } from '../ticket/store/filter-query.ts';
 import { runTimeSpamQueries } from '../ticket/store/scope-query.ts';
 import { queueGroups } from './rules.ts';
+import type { QueueStore } from './store.ts';
 
 /** The queue of tickets, in the order of the settings. Each operation returns the id of a ticket, if there is one. */
 export interface TicketQueue {
@@ -25,7 +26,7 @@ const spamStatusKey = 't.spamStatus';
  * Source: docs/reference/api.md, Queue.
  */
 export function openQueue(
-  context: Context,
+  { queue, runtime }: { queue: QueueStore; runtime: Runtime },
   settings: TicketSettings,
   conditions: readonly Condition[] = [],
   scope: readonly Query[] = [],
@@ -35,14 +36,14 @@ export function openQueue(
   const groups = wantedGroups(conditions.filter(isOnStatus), includesSpam);
   const others = conditions.filter((condition) => !isOnStatus(condition));
   const query = allOf([
-    ...compileConditions(others, context.now()),
+    ...compileConditions(others, secondsNow(runtime)),
     ...(includesSpam ? [] : runTimeSpamQueries(settings.spamDetectionTagId)),
     ...scope,
   ]);
   const request = { query, groups, order: settings.routingOrder, isFiltered: others.length > 0 };
   return {
-    first: () => context.queue.first({ ...request, position: undefined }),
-    neighbour: (side, key) => context.queue.first({ ...request, position: { side, key } }),
+    first: () => queue.first({ ...request, position: undefined }),
+    neighbour: (side, key) => queue.first({ ...request, position: { side, key } }),
   };
 }
 

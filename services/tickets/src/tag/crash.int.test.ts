@@ -12,9 +12,7 @@ import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
-import { createTag } from './create.ts';
-import { cleanUpDeletedTags, deleteTag } from './delete.ts';
-import { updateTag } from './update.ts';
+import { cleanUpDeletedTags } from './delete.ts';
 
 let tickets: TicketsHarness;
 let database: Database;
@@ -52,7 +50,7 @@ test('a deletion whose process dies between any two writes is finished by anothe
     const ticketIds = [];
     for (let index = 0; index < tagged; index++) ticketIds.push(await ticketWith(index % 2 ? [id] : [otherTag, id]));
     const request = create(DeleteTagRequestSchema, { id });
-    const hasDied = await crashAtWrite(nth, when, () => deleteTag(newProcess(tickets, database), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).deleteTag(call, request));
 
     const isDeleted = (await tickets.request('GET', `/tag/${id}`)).status === 404;
     for (const ticketId of ticketIds) {
@@ -106,7 +104,7 @@ test('a creation or change whose process dies between any two writes is visible 
     const [before, after] = [`Alt ${attempts}`, `Neu ${attempts}`];
     const id = await post({ name: before });
     const request = create(UpdateTagRequestSchema, { id, updateMask: { paths: ['name'] }, name: after });
-    const hasDied = await crashAtWrite(nth, when, () => updateTag(newProcess(tickets, database), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).updateTag(call, request));
     const { name } = (await tickets.request('GET', `/tag/${id}`)).json;
     expect([before, after]).toContain(name);
     expect((await newProcess(tickets, database).tags.tree()).get(id)?.name).toBe(name);
@@ -124,7 +122,7 @@ test('a creation or change whose process dies between any two writes is visible 
     attempts += 1;
     const name = `Neu ${attempts}`;
     const request = create(CreateTagRequestSchema, { name });
-    const hasDied = await crashAtWrite(nth, when, () => createTag(newProcess(tickets, database), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).createTag(call, request));
     const { tags } = (await tickets.request('GET', `/tag?q=${encodeURIComponent(name)}`)).json;
     const again = await tickets.request('POST', '/tag', { caller, body: { name } });
     expect(again.status).toBe(tags.length === 0 ? 200 : 409);
@@ -141,14 +139,14 @@ test('each of many concurrent tag changes whose process dies between any two wri
     const old = await Promise.all(['a', 'b'].map((name) => post({ name: `Viele ${attempts} ${name}` })));
     const context = newProcess(tickets, database);
     const rename = (id: number, name: string) =>
-      updateTag(context, call, create(UpdateTagRequestSchema, { id, updateMask: { paths: ['name'] }, name }));
+      context.updateTag(call, create(UpdateTagRequestSchema, { id, updateMask: { paths: ['name'] }, name }));
     const names = ['c', 'd', 'e'].map((name) => `Viele ${attempts} ${name}`);
     const hasDied = await crashAtWrite(nth, when, async () => {
       const all = [
         ...old.map((id, index) => rename(id, `Viele neu ${attempts} ${index}`)),
         // The same tag again: this change waits for the commit of the first.
         rename(old[0] as number, `Viele neuer ${attempts}`),
-        ...names.map((name) => createTag(context, call, create(CreateTagRequestSchema, { name }))),
+        ...names.map((name) => context.createTag(call, create(CreateTagRequestSchema, { name }))),
       ];
       const failed = (await Promise.allSettled(all)).find(({ status }) => status === 'rejected');
       if (failed) throw (failed as PromiseRejectedResult).reason;
@@ -174,7 +172,7 @@ test('each of many concurrent tag changes whose process dies between any two wri
 
 test('a change that was committed but not applied to its document is applied by the next change', async () => {
   const context = newProcess(tickets, database);
-  const tag = (name: string) => createTag(context, call, create(CreateTagRequestSchema, { name }));
+  const tag = (name: string) => context.createTag(call, create(CreateTagRequestSchema, { name }));
   await tag('Vor der Störung');
   const networkError = new mongoose.mongo.MongoNetworkError('the connection broke');
   const prototype = mongoose.mongo.Collection.prototype as unknown as { bulkWrite(): Promise<unknown> };

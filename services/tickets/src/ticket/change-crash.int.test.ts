@@ -11,10 +11,7 @@ import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
-import { updateTickets } from '../bulk/update.ts';
 import { scheduledTasks } from '../scheduled-tasks.ts';
-import { createTicket } from './create.ts';
-import { deleteTicket } from './delete.ts';
 
 const call = testCall({ roleId: 1 });
 let tickets: TicketsHarness;
@@ -61,7 +58,7 @@ test.each([
         }),
       );
       const request = create(UpdateTicketsRequestSchema, { tickets: changes });
-      const hasDied = await crashAtWrite(nth, when, () => updateTickets(newProcess(tickets, database), call, request));
+      const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).updateTickets(call, request));
       await finishInAnotherProcess();
       const documents = await Promise.all(ids.map((id) => tickets.documentOf(id)));
       const versions = documents.map(({ version }) => version as number);
@@ -90,7 +87,7 @@ test('a deletion whose process dies between any two writes is finished by anothe
       await tickets.request('POST', '/ticket', { body, headers: { 'idempotency-key': externalTicketId } })
     ).json;
     const request = create(DeleteTicketRequestSchema, { ticketId: id });
-    const hasDied = await crashAtWrite(nth, when, () => deleteTicket(newProcess(tickets, database), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).deleteTicket(call, request));
     await finishInAnotherProcess();
     const isDeleted = (await tickets.request('GET', `/ticket/${id}`)).status === 404;
     if (!hasDied) expect(isDeleted).toBe(true);
@@ -111,9 +108,9 @@ test('a creation with an external id whose process dies between any two writes i
   await crashAtEachWrite(async (nth, when) => {
     const externalTicketId = `neu-${attempts++}`;
     const request = create(CreateTicketRequestSchema, { channel: 6, externalTicketId });
-    const hasDied = await crashAtWrite(nth, when, () => createTicket(newProcess(tickets, database), call, request));
+    const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).createTicket(call, request));
     const [first, second] = await Promise.all(
-      [1, 2].map(() => createTicket(newProcess(tickets, database), call, request)),
+      [1, 2].map(() => newProcess(tickets, database).createTicket(call, request)),
     );
     expect(second?.ticket?.id).toBe(first?.ticket?.id);
     const documents = await tickets.database.collection('tickets').find({ externalTicketId }).toArray();

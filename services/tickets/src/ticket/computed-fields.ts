@@ -36,6 +36,34 @@ export interface RenderContext {
   now: number;
 }
 
+/** The names of all computed fields. */
+export const computedFieldNames = [
+  'ccEmails',
+  'bccEmails',
+  'replyRecipients',
+  'isCustomerActive',
+  'body',
+  'subchannelId',
+  'interface',
+  'customer',
+  'attachments',
+  'template',
+  'tags',
+  'tagIds',
+  'intents',
+  'rawData',
+  'customerLegitimationMessage',
+  'lastResponseAuthor',
+  'agent',
+  'agentIds',
+  'agents',
+  'workedOnByIds',
+  'workedOnBy',
+  'hasRequiredSkills',
+] as const;
+
+type Computed = Record<(typeof computedFieldNames)[number], unknown>;
+
 /**
  * The fields of a ticket's message that are not copied from a stored field. An undefined field is left out. `body` is the
  * body as clients may show it.
@@ -71,7 +99,7 @@ export function computedFields({ ticket, workedOn }: StoredTicket, context: Rend
     workedOnByIds,
     workedOnBy: workedOnByIds.map((id) => agentMessage(id, profiles)),
     hasRequiredSkills: hasRequiredSkills(ticket, context.caller, tree.isRoutingSkill),
-  };
+  } satisfies Computed;
 }
 
 /** The profiles whose names the message of a ticket contains. Units: `now` in Unix seconds. */

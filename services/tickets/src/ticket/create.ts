@@ -5,117 +5,305 @@ import {
   CreateTicketRequestSchema,
   type CreateTicketResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
-import { attachFiles } from '@ticketing/files/attach-files.ts';
+import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
+import { attachFiles, claimFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
-import { writeWithFiles } from '@ticketing/files/write-with-files.ts';
+import type { FileContext } from '@ticketing/files/file-context.ts';
+import { tooManyFiles } from '@ticketing/files/file-errors.ts';
+import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { type Context, ticketSubject } from '../context.ts';
+import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
+import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
+import type { CustomerDirectory } from '../customer/directory.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
+import type { ReadSettings } from '../settings.ts';
 import { unknownTags } from '../tag/rules/tag.ts';
 import type { TagTree } from '../tag/rules/tree.ts';
+import type { TagStore } from '../tag/store.ts';
+import type { TextWork } from '../text/work.ts';
+import { type ChangePlan, type Commit, isApplied, previewChange } from './commit.ts';
+import { eventHeaderOf } from './event-header.ts';
 import { findSubchannelViolations } from './find-subchannel-violations.ts';
-import { insertTicket, type WriteText } from './insert.ts';
+import { followCustomer } from './follow-customer.ts';
+import { decideTicket, type InsertCall, type TicketDraft } from './insert.ts';
 import { ticketInputReader } from './read-input.ts';
+import { readSlaRules } from './read-sla.ts';
 import { addressViolations } from './rules/addresses.ts';
-import type { TicketInput } from './rules/fields.ts';
-import { ticketThatWasWritten } from './single-to-proto.ts';
-import type { StoredTicket } from './store/stored-ticket.ts';
-import { templateText, templateViolations } from './template/text.ts';
-import { upsertTicket } from './upsert.ts';
+import { decideFields } from './rules/decision.ts';
+import type { TicketInput, TicketState } from './rules/fields.ts';
+import { withStricterTargets } from './rules/sla.ts';
+import type { ExternalIdStore } from './store/external-id-store.ts';
+import type { TicketStore } from './store/store.ts';
+import { newStoredTicket, type StoredTicket, ticketSubject } from './store/stored-ticket.ts';
+import { type TemplateTexts, templateViolations } from './template/text.ts';
+import type { TicketViews } from './views.ts';
+
+/** The dependencies of `createTicket`. */
+export interface CreateTicketDeps {
+  tags: TagStore;
+  settings: ReadSettings;
+  textWork: TextWork;
+  attachments: FileContext;
+  templates: Pick<TemplateTexts, 'text'>;
+  writes: TicketWrites;
+  /** Has a new ticket analysed, and waits until it is. Never fails. */
+  analyse(call: Call, ticketId: number): Promise<void>;
+  views: Pick<TicketViews, 'written'>;
+}
+
+/** The writes of a request that creates a ticket or updates it. */
+export interface TicketWrites {
+  tickets: Pick<TicketStore, 'find' | 'findByExternalId'>;
+  ids: TicketIds;
+  customers: CustomerDirectory;
+  /** Reads all that a new ticket depends on (`draftTicket`). */
+  draft(call: InsertCall, input: TicketInput, ids: { id: number; openingMessageId?: number }): Promise<TicketDraft>;
+  /** Inserts a ticket; undefined if its id is taken (`insertTicket`). */
+  insert(call: InsertCall, ticket: TicketState): Promise<StoredTicket | undefined>;
+  commit: Commit;
+  runtime: Runtime;
+}
+
+/** The ids of tickets, and their external ids. */
+export interface TicketIds {
+  sequence: IdSequence;
+  external: ExternalIdStore;
+  /** Whether an id was closed before its ticket was inserted. */
+  isVoid(id: number): Promise<boolean>;
+}
+
+/** A valid request: what it writes. */
+interface Content {
+  request: CreateTicketRequest;
+  /** The fields that it sets, apart from the text of a template. */
+  input: TicketInput;
+  tree: TagTree;
+  /** The files that were stored for it. */
+  files: NewFiles;
+}
 
 const readInput = ticketInputReader(CreateTicketRequestSchema);
+/** The most files that a ticket itself lists, after all requests that have added some. */
+const maxTicketFiles = 200;
 
 /**
  * Creates a ticket, or updates the one with the same external id.
  *
  * Errors: unknown_tag, unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, conflicting_fields, each with
- * a pointer; those of `attachFiles` and `templateText`; concurrent_change; sandbox_busy and sandbox_crashed, for a long body.
- * Source: docs/reference/api.md, Creating a ticket.
+ * a pointer; those of `attachFiles` and `TemplateTexts.text`; concurrent_change; sandbox_busy and sandbox_crashed, for a
+ * long body. Source: docs/reference/api.md, Creating a ticket.
  */
 export async function createTicket(
-  context: Context,
+  deps: CreateTicketDeps,
   call: Call,
   request: CreateTicketRequest,
 ): Promise<CreateTicketResponse> {
-  const recentTree = await context.tags.recentTree();
-  const tree = request.tags.every(recentTree.get) ? recentTree : await context.tags.tree();
-  const given = readInput(request);
-  const violations = [
-    ...(await findViolations(context, request, tree)),
-    ...(await findSubchannelViolations(context, [{ input: given, pointer: '#' }])),
-  ];
-  if (violations.length > 0) throw invalidInput(violations);
-  const text = await withBodyFields(context, call, given);
-  const attachments = await attachFiles(context, call, request.attachments);
-  const input = attachments.length === 0 ? text : { ...text, attachments };
-  // The files of a template are added when it is rendered.
-  const files = [...attachments];
-  const written = await writeWithFiles(
-    context,
-    call,
-    files,
-    () => writeInput(context, call, request, input, textWriter(context, call, request, { tree, input, files })),
-    ({ ticket }) => ticket.attachments,
-  );
-  call.idempotency?.addSubject(ticketSubject(written.ticket.id));
-  const stored = request.process === AiProcess.REALTIME ? await analysed(context, call, written) : written;
+  const recentTree = await deps.tags.recentTree();
+  const tree = request.tags.every(recentTree.get) ? recentTree : await deps.tags.tree();
+  const fields = await readFields(deps, call, request, tree);
+  const files = newFiles(deps.attachments, call);
+  const attachments = files.add(await attachFiles(deps.attachments, call, request.attachments));
+  const input = attachments.length === 0 ? fields : { ...fields, attachments };
+  const written = await files.settle(write(deps, call, { request, input, tree, files }));
+  const { id } = written.ticket;
+  call.idempotency?.addSubject(ticketSubject(id));
+  const isAnalysed = request.process === AiProcess.REALTIME;
+  if (isAnalysed) await deps.analyse(call, id);
+  const stored = (isAnalysed ? await deps.writes.tickets.find(id) : undefined) ?? written;
   const options = { withRawData: request.includeRawData ?? false, tree };
   return {
     $typeName: 'ticketing.tickets.v1.CreateTicketResponse',
-    ticket: await ticketThatWasWritten(context, call, stored, options),
+    ticket: await deps.views.written(call, stored, options),
   };
 }
 
-/** A ticket after its analysis; unchanged, if that is made later. */
-async function analysed(context: Context, call: Call, written: StoredTicket): Promise<StoredTicket> {
-  await context.analyses.now(call, written.ticket.id);
-  return (await context.tickets.find(written.ticket.id)) ?? written;
+/** Inserts or updates the ticket, again if another request interferes. */
+async function write(deps: CreateTicketDeps, call: Call, content: Content): Promise<StoredTicket> {
+  const { externalTicketId } = content.request;
+  const stored = await retryOnConflict(deps.writes.runtime, 'ticket', (nth) =>
+    externalTicketId === undefined
+      ? insertOnce(deps, call, content, nth)
+      : upsertOnce(deps, call, content, externalTicketId),
+  );
+  content.files.keep(stored.ticket.attachments);
+  return stored;
 }
 
-function writeInput(
-  context: Context,
+/**
+ * Inserts the ticket with a new id. A repeated request with an idempotency key gets the ticket that it has already
+ * inserted. Returns undefined if the id was made void meanwhile, which takes minutes.
+ *
+ * Errors: ticket_not_found, if that ticket was deleted.
+ */
+async function insertOnce(
+  deps: CreateTicketDeps,
   call: Call,
-  { externalTicketId }: CreateTicketRequest,
+  content: Content,
+  nth: number,
+): Promise<StoredTicket | undefined> {
+  const { ids, tickets, insert } = deps.writes;
+  const next = () => ids.sequence.next();
+  // Every repetition of the request comes to the same ids in the same order.
+  const id = await (call.idempotency ? call.idempotency.reserve(nth === 1 ? 'ticket' : `ticket${nth}`, next) : next());
+  const findRepeated = () => (call.idempotency ? tickets.find(id) : undefined);
+  // A template is not rendered again for a ticket that is there.
+  const repeated = content.request.templateId === undefined ? undefined : await findRepeated();
+  if (repeated) return repeated;
+  const ticket = await planTicket(deps, call, content, id);
+  const stored = (await insert(call, ticket)) ?? (await findRepeated());
+  if (stored || (await ids.isVoid(id))) return stored;
+  throw call.idempotency ? notFound('Ticket') : new Error('a new id was taken');
+}
+
+/**
+ * Inserts the ticket with an external id, or updates it if it exists. Of several concurrent requests, the first that
+ * claims the external id inserts. Returns undefined if another request interferes.
+ *
+ * A process that dies between the claim and the insertion leaves an external id of a ticket that does not exist: the next
+ * request inserts the ticket with that id.
+ */
+async function upsertOnce(
+  deps: CreateTicketDeps,
+  call: Call,
+  content: Content,
+  externalTicketId: string,
+): Promise<StoredTicket | undefined> {
+  const { ids, tickets, insert } = deps.writes;
+  const known = await ids.external.find(externalTicketId);
+  const existing = known === undefined ? undefined : await tickets.find(known);
+  if (existing) return update(deps, call, content, existing);
+  const id = known ?? (await ids.sequence.next());
+  const ticket = await planTicket(deps, call, content, id);
+  if (known === undefined && (await ids.external.claim(externalTicketId, id)) !== id) {
+    ids.sequence.release(id);
+    return undefined;
+  }
+  const inserted = await insert(call, ticket);
+  // The ticket was deleted before.
+  if (!inserted && !(await tickets.find(id))) await ids.external.free(id);
+  return inserted;
+}
+
+/** Plans the ticket of a request, with the text of its template. */
+async function planTicket(deps: CreateTicketDeps, call: Call, content: Content, id: number): Promise<TicketState> {
+  const { request, input } = content;
+  // A body that is still to be rendered counts as a message already.
+  const isRendered = request.templateId !== undefined;
+  const draft = await deps.writes.draft(call, isRendered ? { ...input, body: '' } : input, { id });
+  const stored = newStoredTicket({ ...decideTicket(draft), body: null });
+  return decideTicket(draft, await renderText(deps, call, content, stored));
+}
+
+/** Updates a ticket. Returns undefined if it was deleted meanwhile. */
+async function update(
+  deps: CreateTicketDeps,
+  call: Call,
+  content: Content,
+  existing: StoredTicket,
+): Promise<StoredTicket | undefined> {
+  if (isApplied(existing, call.idempotency?.id)) return existing;
+  const textFields = { body: null, bodyHtml: null, bodyPlain: null, bodyClean: null };
+  const isRendered = content.request.templateId !== undefined;
+  const draft = await planUpdate(deps, call, content.input, existing);
+  const ticket = isRendered ? { ...(await previewChange(draft, existing)), ...textFields } : existing.ticket;
+  const input = { ...content.input, ...(await renderText(deps, call, content, { ...existing, ticket })) };
+  await claimFiles(deps.attachments, existing.ticket.id, input.attachments ?? []);
+  try {
+    return await deps.writes.commit(await planUpdate(deps, call, input, existing));
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+async function planUpdate(
+  { writes, ...deps }: CreateTicketDeps,
+  call: Call,
   input: TicketInput,
-  writeText: WriteText | undefined,
-): Promise<StoredTicket> {
-  return externalTicketId === undefined
-    ? insertTicket(context, call, input, writeText)
-    : upsertTicket(context, call, input, externalTicketId, writeText);
+  existing: StoredTicket,
+): Promise<ChangePlan> {
+  const now = secondsNow(writes.runtime);
+  const sla = await readSlaRules(deps, input.tagIds !== undefined);
+  return {
+    ticketId: existing.ticket.id,
+    identify: followCustomer(writes.customers, input, isHuman(call.caller)),
+    decide({ ticket }, identified) {
+      const fields = withStricterTargets(ticket, withFilesOf(ticket, { ...identified, ...input }), sla);
+      return decideFields(ticket, fields, now, eventHeaderOf(writes, call));
+    },
+    requestId: call.idempotency?.id,
+    read: existing,
+  };
 }
 
-/** Writes the text of the ticket by the template that the request names. The files of the template are added to `files`. */
-function textWriter(
-  context: Context,
+/** Adds the files of an update to those of the ticket. */
+function withFilesOf(ticket: TicketState, { attachments: added = [], ...input }: TicketInput): TicketInput {
+  if (added.length === 0) return input;
+  const attachments = [...ticket.attachments, ...added];
+  if (attachments.length > maxTicketFiles) {
+    throw tooManyFiles('#/attachments', `would give the ticket more than ${maxTicketFiles} files`);
+  }
+  return { ...input, attachments };
+}
+
+/** Renders the template of a request, if it names one, for a ticket as the request leaves it apart from the text. */
+async function renderText(
+  deps: CreateTicketDeps,
   call: Call,
-  { templateId, templateData }: CreateTicketRequest,
-  { tree, input, files }: { tree: TagTree; input: TicketInput; files: AttachmentState[] },
-): WriteText | undefined {
-  if (templateId === undefined) return undefined;
-  const template = { templateId, templateData };
-  const own = input.attachments ?? [];
-  return async (stored) => {
-    const { direction, subject } = stored.ticket;
-    const text = await templateText(context, call, { template, stored, tree, direction, files: own });
-    files.push(...text.files);
-    return {
-      ...(await withBodyFields(context, call, { body: text.body })),
-      ...(subject === null && text.subject !== null ? { subject: text.subject } : {}),
-      ...(own.length + text.files.length === 0 ? {} : { attachments: [...own, ...text.files] }),
-    };
+  { request: { templateId, templateData }, input, tree, files }: Content,
+  stored: StoredTicket,
+): Promise<TicketInput> {
+  if (templateId === undefined) return {};
+  const { direction, subject } = stored.ticket;
+  const own: readonly AttachmentState[] = input.attachments ?? [];
+  const message = { template: { templateId, templateData }, stored, tree, direction, files: own };
+  const text = await deps.templates.text(call, message);
+  const attachments = [...own, ...files.add(text.files)];
+  return {
+    ...(await withBodyFields(deps, call, { body: text.body })),
+    ...(subject === null && text.subject !== null ? { subject: text.subject } : {}),
+    ...(attachments.length === 0 ? {} : { attachments }),
   };
+}
+
+/** Reads the fields of a request, which must be valid, with the texts that are made of its body. */
+async function readFields(
+  deps: CreateTicketDeps,
+  call: Call,
+  request: CreateTicketRequest,
+  tree: TagTree,
+): Promise<TicketInput> {
+  const input = readInput(request);
+  const violations = [
+    ...(await findViolations(deps.writes, request, tree)),
+    ...(await findSubchannelViolations(deps.settings, [{ input, pointer: '#' }])),
+  ];
+  if (violations.length > 0) throw invalidInput(violations);
+  return withBodyFields(deps, call, input);
 }
 
 /** Adds the texts that are made of a body. An empty body is none. */
-async function withBodyFields(context: Context, { caller }: Call, input: TicketInput): Promise<TicketInput> {
+async function withBodyFields(
+  { textWork }: Pick<CreateTicketDeps, 'textWork'>,
+  { caller }: Call,
+  input: TicketInput,
+): Promise<TicketInput> {
   if (input.body === undefined) return input;
   const body = input.body === '' ? null : input.body;
-  return { ...input, body, ...(await context.textWork.bodyFields(body, caller)), isBodyText: false };
+  return { ...input, body, ...(await textWork.bodyFields(body, caller)), isBodyText: false };
 }
 
-async function findViolations(context: Context, request: CreateTicketRequest, tree: TagTree): Promise<Violation[]> {
-  const { channel = 0, from, to, cc, bcc } = request;
-  const direction = request.direction ?? (await storedDirection(context, request));
+async function findViolations(
+  { tickets }: Pick<TicketWrites, 'tickets'>,
+  request: CreateTicketRequest,
+  tree: TagTree,
+): Promise<Violation[]> {
+  const { channel = 0, from, to, cc, bcc, externalTicketId } = request;
+  // An update keeps the direction of the ticket, which is read only for blind copies, because nothing else depends on it.
+  const mayBeKept = request.direction === undefined && externalTicketId !== undefined && bcc.length > 0;
+  const existing = mayBeKept ? await tickets.findByExternalId(externalTicketId) : undefined;
+  const direction = request.direction ?? existing?.ticket.direction ?? Direction.IN;
   return [
     ...addressViolations({ channel, direction, from, to, cc, bcc }),
     ...unknownTags(tree, request.tags, '#/tags'),
@@ -127,14 +315,4 @@ async function findViolations(context: Context, request: CreateTicketRequest, tr
       ? [{ pointer: '#/channelId', code: 'not_allowed', detail: 'is for channel chat only' }]
       : []),
   ];
-}
-
-/**
- * The direction for a request without one. An update keeps that of the ticket, which is read only if the request has
- * blind copies, because nothing else depends on it.
- */
-async function storedDirection(context: Context, { externalTicketId, bcc }: CreateTicketRequest): Promise<Direction> {
-  if (externalTicketId === undefined || bcc.length === 0) return Direction.IN;
-  const stored = await context.tickets.findByExternalId(externalTicketId);
-  return stored?.ticket.direction ?? Direction.IN;
 }

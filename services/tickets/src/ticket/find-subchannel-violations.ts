@@ -1,7 +1,6 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
-import type { Context } from '../context.ts';
-import type { TicketSettings } from '../settings.ts';
+import type { ReadSettings, TicketSettings } from '../settings.ts';
 import type { TicketInput } from './rules/fields.ts';
 import { subchannelViolations } from './rules/subchannels.ts';
 
@@ -18,13 +17,13 @@ export interface PlacedInput {
  * Errors: settings_unavailable, as of `findSubchannelViolations`.
  */
 export async function findMailboxViolations(
-  context: Pick<Context, 'settings'>,
+  settings: ReadSettings,
   channel: Channel,
   subchannelId: number | undefined,
 ): Promise<Violation[]> {
   if (subchannelId === undefined) return [];
-  const violations = await findSubchannelViolations(context, [{ input: { subchannelId }, pointer: '#' }]);
-  const { channel: inlet = channel } = (await context.settings()).subchannels?.get(subchannelId) ?? {};
+  const violations = await findSubchannelViolations(settings, [{ input: { subchannelId }, pointer: '#' }]);
+  const { channel: inlet = channel } = (await settings()).subchannels?.get(subchannelId) ?? {};
   if (violations.length > 0 || channel !== Channel.EMAIL || inlet === Channel.EMAIL) return violations;
   return [{ pointer: '#/subchannelId', code: 'not_allowed', detail: 'is no mailbox' }];
 }
@@ -35,14 +34,14 @@ export async function findMailboxViolations(
  * Errors: settings_unavailable, if an input sets one that is not known, and the settings service does not respond.
  */
 export async function findSubchannelViolations(
-  context: Pick<Context, 'settings'>,
+  settings: ReadSettings,
   inputs: readonly PlacedInput[],
 ): Promise<Violation[]> {
   const given = inputs.filter(({ input }) => (input.subchannelId ?? null) !== null);
   if (given.length === 0) return [];
   const violationsIn = ({ subchannels }: TicketSettings) =>
     given.flatMap(({ input, pointer }) => subchannelViolations(input, subchannels, pointer));
-  const isAccepted = violationsIn(await context.settings()).length === 0;
+  const isAccepted = violationsIn(await settings()).length === 0;
   // Only the owner knows a subchannel that was made or enabled a moment ago.
-  return isAccepted ? [] : violationsIn(await context.settings('owner'));
+  return isAccepted ? [] : violationsIn(await settings('owner'));
 }

@@ -1,19 +1,33 @@
 import type {
   GetTicketSnapshotsRequest,
   GetTicketSnapshotsResponse,
+  ListTicketVersionsRequest,
+  ListTicketVersionsResponse,
   TicketSnapshot,
 } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Context } from '../context.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
+import type { ReadSettings } from '../settings.ts';
+import type { TagStore } from '../tag/store.ts';
 import { tagMessages } from '../tag/to-proto.ts';
 import { countsAsSpam } from './rules/spam.ts';
+import type { TicketStore } from './store/store.ts';
 import type { StoredTicket } from './store/stored-ticket.ts';
-import { fullTicket, type RenderOptions } from './to-proto.ts';
+import type { RenderOptions, TicketViews } from './views.ts';
 
 /** The most bytes of stored tickets in a response. Its texts can be larger: those of HTML are sanitised. */
 const maxBytes = 8 * 1024 * 1024;
+
+/** The dependencies of `getTicketSnapshots`. */
+export interface SnapshotDeps {
+  tickets: Pick<TicketStore, 'findSome'>;
+  tags: Pick<TagStore, 'tree'>;
+  settings: ReadSettings;
+  pages: PageBudget;
+  views: Pick<TicketViews, 'full'>;
+}
 
 /**
  * Returns tickets as they are now, for services that store data of them: as many as fit into the limit of bytes.
@@ -21,23 +35,23 @@ const maxBytes = 8 * 1024 * 1024;
  * Errors: too_much_at_once.
  */
 export async function getTicketSnapshots(
-  context: Context,
+  deps: SnapshotDeps,
   call: Call,
   { ticketIds }: GetTicketSnapshotsRequest,
 ): Promise<GetTicketSnapshotsResponse> {
-  const { tickets: stored, bytes, remainingIds } = await context.tickets.findSome(ticketIds, maxBytes);
-  await context.pages.take(callerKey(call.caller), bytes, call);
+  const { tickets: stored, bytes, remainingIds } = await deps.tickets.findSome(ticketIds, maxBytes);
+  await deps.pages.take(callerKey(call.caller), bytes, call);
   // Read after the tickets, so that the tree has each of their tags that still exists.
-  const treeBefore = await context.tags.tree();
-  const { spamDetectionTagId } = await context.settings();
+  const treeBefore = await deps.tags.tree();
+  const { spamDetectionTagId } = await deps.settings();
   const options = { caller: call.caller, withRawData: true, tree: treeBefore, spamDetectionTagId };
   const snapshots: TicketSnapshot[] = [];
   const slice = startTimeSlice();
   for (const one of stored) {
-    snapshots.push(await snapshotOf(context, one, options));
+    snapshots.push(await snapshotOf(deps.views, one, options));
     if (slice.isOver()) await slice.pause();
   }
-  const tree = await context.tags.tree();
+  const tree = await deps.tags.tree();
   const tagIdsOfTickets = new Set(stored.flatMap(({ ticket }) => ticket.tagIds));
   const tagIds = new Set([...tagIdsOfTickets].flatMap((id) => tree.pathToRoot(id).map((tag) => tag.id)));
   return {
@@ -51,7 +65,7 @@ export async function getTicketSnapshots(
 }
 
 async function snapshotOf(
-  context: Context,
+  views: SnapshotDeps['views'],
   stored: StoredTicket,
   { spamDetectionTagId, ...options }: RenderOptions & { spamDetectionTagId: number | null },
 ): Promise<TicketSnapshot> {
@@ -64,7 +78,7 @@ async function snapshotOf(
   }
   return {
     $typeName: 'ticketing.tickets.v1.TicketSnapshot',
-    ticket: await fullTicket(context, { ...stored, ticket }, options),
+    ticket: await views.full({ ...stored, ticket }, options),
     manualWorkEntries: stored.manualWorkEntries,
     jsonTexts,
     incomingMessages: ticket.incomingMessages,
@@ -72,5 +86,20 @@ async function snapshotOf(
     internalMessages: ticket.internalMessages,
     process: ticket.process,
     isSpam: countsAsSpam(ticket, spamDetectionTagId),
+  };
+}
+
+const defaultLimit = 1000;
+
+/** Lists the versions of all tickets, page by page, for services that compare them with those that they have stored. */
+export async function listTicketVersions(
+  { tickets }: { tickets: Pick<TicketStore, 'versionsAfter'> },
+  _call: Call,
+  { afterId, limit = defaultLimit }: ListTicketVersionsRequest,
+): Promise<ListTicketVersionsResponse> {
+  const versions = await tickets.versionsAfter(afterId, limit);
+  return {
+    $typeName: 'ticketing.tickets.v1.ListTicketVersionsResponse',
+    versions: versions.map((one) => ({ $typeName: 'ticketing.tickets.v1.TicketVersion', ...one })),
   };
 }

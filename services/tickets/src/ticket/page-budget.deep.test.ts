@@ -18,8 +18,6 @@ import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
-import { getTicket } from './get.ts';
-import { updateTicket } from './update.ts';
 
 let tickets: TicketsHarness;
 const mebibyte = 1024 * 1024;
@@ -182,19 +180,20 @@ test('a page that is large for another reason than raw data is bounded too, also
 
 test('a large ticket counts as a page too, and a write is not refused for it', async () => {
   const database = await tickets.openDatabase();
-  const context = newProcess(tickets, database);
   const taken: number[] = [];
-  context.pages = {
-    async take(_, bytes) {
-      taken.push(bytes);
-      if (isFull) throw new DomainError('unavailable', 'too_much_at_once', 'full');
+  const context = newProcess(tickets, database, 0, {
+    pages: {
+      async take(_, bytes) {
+        taken.push(bytes);
+        if (isFull) throw new DomainError('unavailable', 'too_much_at_once', 'full');
+      },
     },
-  };
+  });
   let isFull = false;
   const call = testCall();
   const ticketId = await create({ subject: 'single', body: 'x'.repeat(mebibyte), rawData: { text } });
   const get = (includeRawData: boolean) =>
-    getTicket(context, call, createMessage(GetTicketRequestSchema, { ticketId, includeRawData }));
+    context.getTicket(call, createMessage(GetTicketRequestSchema, { ticketId, includeRawData }));
   await get(false);
   await get(true);
   const [without = 0, withRaw = 0] = taken;
@@ -203,7 +202,7 @@ test('a large ticket counts as a page too, and a write is not refused for it', a
   isFull = true;
   await expect(get(true)).rejects.toMatchObject({ reason: 'too_much_at_once' });
   const patch = { ticketId, contractId: 'changed', updateMask: { paths: ['contract_id'] } };
-  const { ticket } = await updateTicket(context, call, createMessage(UpdateTicketRequestSchema, patch));
+  const { ticket } = await context.updateTicket(call, createMessage(UpdateTicketRequestSchema, patch));
   expect([ticket?.contractId, ticket?.version, taken.length]).toEqual(['changed', 2, 4]);
   await database.close();
 });

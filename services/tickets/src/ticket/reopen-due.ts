@@ -1,8 +1,9 @@
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
-import type { Context } from '../context.ts';
+import { type Commit, ignoreDeleted } from './commit.ts';
 import { eventHeader } from './event-header.ts';
 import { decideReopening } from './rules/decision.ts';
-import { ignoreDeleted, writeTicket } from './write.ts';
+import type { TicketStore } from './store/store.ts';
 
 const batchSize = 100;
 
@@ -12,16 +13,21 @@ const batchSize = 100;
  * Errors: an AggregateError with the error of each ticket that could not be opened.
  * Source: docs/reference/api.md, Status and closing.
  */
-export async function reopenDueTickets(context: Context): Promise<void> {
+export async function reopenDueTickets(deps: {
+  tickets: Pick<TicketStore, 'dueIds'>;
+  commit: Commit;
+  runtime: Runtime;
+}): Promise<void> {
   const actor = serviceCaller('tickets');
   const failed = new Map<number, unknown>();
   for (;;) {
-    const now = context.now();
-    const due = await context.tickets.dueIds(new Date(now * 1000), batchSize + failed.size);
+    const now = secondsNow(deps.runtime);
+    const due = await deps.tickets.dueIds(new Date(now * 1000), batchSize + failed.size);
     const ids = due.filter((id) => !failed.has(id));
     await Promise.all(
       ids.map((id) =>
-        writeTicket(context, id, ({ ticket }) => decideReopening(ticket, now, eventHeader(context, actor)))
+        deps
+          .commit({ ticketId: id, decide: ({ ticket }) => decideReopening(ticket, now, eventHeader(deps, actor)) })
           .catch(ignoreDeleted)
           .catch((error: unknown) => failed.set(id, error)),
       ),

@@ -4,21 +4,39 @@ import type {
   SearchTicketsResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { readFilters } from '@ticketing/rest/codec/filter.ts';
+import { type Condition, readFilters } from '@ticketing/rest/codec/filter.ts';
 import { readOrder } from '@ticketing/rest/codec/read-order.ts';
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
+import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import { allOf } from '@ticketing/store/document/field-query.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
-import type { Context } from '../context.ts';
+import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
+import type { CursorCodec } from '@ticketing/store/paging/cursor.ts';
+import { isLargePage, type PageBudget, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
+import type { ReadSettings } from '../settings.ts';
 import type { TagTree } from '../tag/rules/tree.ts';
+import type { TagStore } from '../tag/store.ts';
 import { tagMessages, tagSize } from '../tag/to-proto.ts';
 import { filterKeys, orderKeys } from './rules/keys.ts';
+import type { TicketCountStore } from './store/count-store.ts';
 import { compileConditions } from './store/filter-query.ts';
-import type { Page } from './store/list-store.ts';
+import type { Page, TicketListStore } from './store/list-store.ts';
 import { scopeQueries } from './store/scope-query.ts';
-import { compactTickets } from './to-proto.ts';
+import type { TicketViews } from './views.ts';
+
+/** The dependencies of `searchTickets`. */
+export interface SearchTicketsDeps {
+  tags: Pick<TagStore, 'tree' | 'recentTree'>;
+  settings: ReadSettings;
+  /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */
+  searches: KeyedSlots;
+  cursors: CursorCodec;
+  pages: PageBudget;
+  lists: { pages: TicketListStore; totals: TicketCountStore };
+  views: Pick<TicketViews, 'compact'>;
+  runtime: Runtime;
+}
 
 const defaultLimit = 100;
 
@@ -30,56 +48,86 @@ const defaultLimit = 100;
  * pages.
  */
 export function searchTickets(
-  context: Context,
+  deps: SearchTicketsDeps,
   call: Call,
   request: SearchTicketsRequest,
 ): Promise<SearchTicketsResponse> {
-  return context.searches.run(callerKey(call.caller), async () => {
+  return deps.searches.run(callerKey(call.caller), async () => {
     call.signal.throwIfAborted();
-    return search(context, call, request);
+    const list = readList(deps, call, request);
+    const selection = await select(deps, call, list);
+    const [tree, page] = await Promise.all([selection.tags, readPage(deps, call, request, { ...list, ...selection })]);
+    const total =
+      list.cursor?.total ?? totalOf(page, list.offset) ?? (await deps.lists.totals.count(selection.counted));
+    return respond(deps, call, request, { ...list, tree, page, total });
   });
 }
 
-async function search(context: Context, call: Call, request: SearchTicketsRequest): Promise<SearchTicketsResponse> {
+/** The list that a request asks for, and where its page begins. */
+function readList({ cursors, runtime }: SearchTicketsDeps, { caller }: Call, request: SearchTicketsRequest) {
   const conditions = readFilters(request.filters, filterKeys, 't.');
   const order = readOrder(request, orderKeys, { key: 't.id', prefix: 't.' });
   const isSkillScope = request.ticketScope === TicketScope.SKILLS;
-  const { profileId, skills } = call.caller;
-  const boundTo = [conditions, order, isSkillScope ? [profileId, skills] : null];
+  const boundTo = [conditions, order, isSkillScope ? [caller.profileId, caller.skills] : null];
   if (request.cursor !== undefined && request.offset !== undefined) {
     throw invalidInput([{ pointer: '#/offset', code: 'not_allowed', detail: 'cannot be combined with a cursor' }]);
   }
-  const cursor = request.cursor === undefined ? undefined : context.cursors.read(request.cursor, boundTo);
-  const now = cursor?.now ?? context.now();
-  const limit = request.limit ?? defaultLimit;
-  const offset = cursor?.offset ?? request.offset ?? 0;
+  const cursor = request.cursor === undefined ? undefined : cursors.read(request.cursor, boundTo);
+  return {
+    ...{ conditions, order, isSkillScope, boundTo, cursor },
+    now: cursor?.now ?? secondsNow(runtime),
+    limit: request.limit ?? defaultLimit,
+    offset: cursor?.offset ?? request.offset ?? 0,
+  };
+}
+
+type List = ReturnType<typeof readList>;
+
+/** The query of a list, and the tags for it. */
+interface Selection {
+  query: Query;
+  tags: Promise<TagTree>;
+  counted: { query: Query; conditions: readonly Condition[]; isUnscoped: boolean };
+}
+
+async function select(deps: SearchTicketsDeps, { caller }: Call, list: List): Promise<Selection> {
+  const { conditions, now, isSkillScope } = list;
   const conditionQueries = compileConditions(conditions, now);
-  const { spamDetectionTagId } = await context.settings();
+  const { spamDetectionTagId } = await deps.settings();
   // Tags that decide which tickets match must be current; tags that are only shown may be old.
-  const tags = isSkillScope ? context.tags.tree() : context.tags.recentTree();
-  const scope = isSkillScope ? scopeQueries(call.caller, await tags, spamDetectionTagId) : [];
+  const tags = isSkillScope ? deps.tags.tree() : deps.tags.recentTree();
+  const scope = isSkillScope ? scopeQueries(caller, await tags, spamDetectionTagId) : [];
   const query = allOf([...conditionQueries, ...scope]);
-  const [tree, page] = await Promise.all([
-    tags,
-    context.ticketLists.page({
-      query,
-      order,
-      now,
-      limit,
-      offset: cursor ? 0 : offset,
-      after: cursor,
-      withRawData: request.includeRawData ?? false,
-      tagBytes: async () => {
-        const read = await tags;
-        return (tagIds) => sizeOfTags(tagIds, read);
-      },
-      isEncodedAtOnce: call.api === 'rpc',
-      signal: call.signal,
-      take: (bytes) => context.pages.take(callerKey(call.caller), bytes, call),
-    }),
-  ]);
-  const counted = { query, conditions, isUnscoped: scope.length === 0 };
-  const total = cursor?.total ?? totalOf(page, offset) ?? (await context.ticketCounts.count(counted));
+  return { query, tags, counted: { query, conditions, isUnscoped: scope.length === 0 } };
+}
+
+function readPage(
+  { lists, pages }: SearchTicketsDeps,
+  call: Call,
+  request: SearchTicketsRequest,
+  { query, tags, order, now, limit, offset, cursor }: List & Selection,
+): Promise<Page> {
+  return lists.pages.page({
+    ...{ query, order, now, limit },
+    offset: cursor ? 0 : offset,
+    after: cursor,
+    withRawData: request.includeRawData ?? false,
+    tagBytes: async () => {
+      const tree = await tags;
+      return (tagIds) => sizeOfTags(tagIds, tree);
+    },
+    isEncodedAtOnce: call.api === 'rpc',
+    signal: call.signal,
+    take: (bytes) => pages.take(callerKey(call.caller), bytes, call),
+  });
+}
+
+async function respond(
+  { views, cursors }: SearchTicketsDeps,
+  call: Call,
+  request: SearchTicketsRequest,
+  { page, tree, total, now, limit, offset, boundTo }: List & { page: Page; tree: TagTree; total: number },
+): Promise<SearchTicketsResponse> {
   const stored = page.tickets();
   const sizes = stored.map(
     ({ ticket }, nth) => (page.sizes[nth] ?? 0) + sizeOfTags([...ticket.tagIds, ...ticket.customerTagIds], tree),
@@ -90,11 +138,9 @@ async function search(context: Context, call: Call, request: SearchTicketsReques
   const end = page.end && { now, total, offset: offset + page.count, ...page.end };
   const response: SearchTicketsResponse = {
     $typeName: 'ticketing.tickets.v1.SearchTicketsResponse',
-    tickets: await compactTickets(context, stored, options),
-    total,
-    offset,
-    limit,
-    ...(end ? { nextCursor: context.cursors.write(end, boundTo) } : {}),
+    tickets: await views.compact(stored, options),
+    ...{ total, offset, limit },
+    ...(end ? { nextCursor: cursors.write(end, boundTo) } : {}),
   };
   return isLarge ? markAsLarge(response) : response;
 }

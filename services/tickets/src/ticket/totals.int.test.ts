@@ -12,10 +12,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import type { RawFilter } from '../../test/naive-filter.ts';
-import { newProcess } from '../../test/new-process.ts';
-import type { Context } from '../context.ts';
-import { createTicket } from './create.ts';
-import { searchTickets } from './search.ts';
+import { newProcess, type Process } from '../../test/new-process.ts';
 import { closedAfterMs } from './store/closed-id-store.ts';
 
 let tickets: TicketsHarness;
@@ -91,7 +88,7 @@ const pages = [{ limit: 1 }, { limit: 500 }, { limit: 500, offset: 1 }, { limit:
  * Compares the totals of all lists with the documents that exist: the totals of the replicas, and those of processes
  * that have read the closed ids at some time.
  */
-async function checkTotals(processes: readonly Context[]): Promise<void> {
+async function checkTotals(processes: readonly Process[]): Promise<void> {
   const documents = await tickets.database.collection<StoredDocument>('tickets').find({}).toArray();
   const existing = documents.filter(({ deletedAt }) => deletedAt === undefined);
   for (const [index, [filters, isCounted]] of lists.entries()) {
@@ -101,7 +98,7 @@ async function checkTotals(processes: readonly Context[]): Promise<void> {
     expect(json.total, JSON.stringify(body)).toBe(expected);
     for (const context of processes) {
       const request = fromJson(SearchTicketsRequestSchema, { limit: 1, filters: filters as unknown as JsonValue });
-      const { total } = await searchTickets(context, testCall(), request);
+      const { total } = await context.searchTickets(testCall(), request);
       expect(total, JSON.stringify(filters)).toBe(expected);
     }
   }
@@ -125,7 +122,7 @@ class Run {
   readonly ids: number[] = [];
   readonly frozen: (() => Promise<void>)[] = [];
   readonly repeated: Repeated[] = [];
-  readonly processes: Context[] = [];
+  readonly processes: Process[] = [];
   minutes = 0;
 
   async check(): Promise<void> {
@@ -147,15 +144,16 @@ class Run {
     const reached = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const context = newProcess(tickets, database);
-    const insert: typeof context.tickets.insert = async (...parts) => {
+    const { insert } = context.tickets;
+    context.tickets.insert = async (...parts) => {
       reached.resolve();
       await held.promise;
-      return context.tickets.insert(...parts);
+      return insert(...parts);
     };
     const request = create(CreateTicketRequestSchema, {
       ...{ channel: Channel.EMAIL, subject, ...(isUpsert ? { externalTicketId: subject } : {}) },
     });
-    const created = createTicket({ ...context, tickets: { ...context.tickets, insert } }, testCall(), request);
+    const created = context.createTicket(testCall(), request);
     await reached.promise;
     this.frozen.push(async () => {
       held.resolve();
@@ -201,7 +199,7 @@ async function createRepeatedly({ subject, reserved }: Repeated): Promise<void> 
     { idempotency: { id: subject, reserve, reserved: (name) => reserved.get(name), addSubject: () => undefined } },
   );
   const request = create(CreateTicketRequestSchema, { channel: Channel.EMAIL, subject });
-  await createTicket(newProcess(tickets, database), call, request);
+  await newProcess(tickets, database).createTicket(call, request);
 }
 
 const ticketsWith = (subject: string) => tickets.database.collection('tickets').countDocuments({ subject });

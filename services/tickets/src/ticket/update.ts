@@ -3,16 +3,31 @@ import type {
   UpdateTicketResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { versionPrecondition } from '@ticketing/service-kit/call/if-match.ts';
-import { type Context, ticketSubject } from '../context.ts';
-import { applyPatch } from './apply-patch.ts';
+import type { CustomerDirectory } from '../customer/directory.ts';
+import type { ReadSettings } from '../settings.ts';
+import type { TagStore } from '../tag/store.ts';
+import type { Commit } from './commit.ts';
 import { findSubchannelViolations } from './find-subchannel-violations.ts';
+import { planPatch } from './plan-patch.ts';
 import { readPatch } from './read-patch.ts';
 import { slaRulesOf } from './read-sla.ts';
 import { setsTags, tagViolations } from './rules/patch.ts';
-import { ticketThatWasWritten } from './single-to-proto.ts';
+import { ticketSubject } from './store/stored-ticket.ts';
+import type { TicketViews } from './views.ts';
+
+/** The dependencies of `updateTicket`. */
+export interface UpdateTicketDeps {
+  tags: Pick<TagStore, 'tree' | 'recentTree'>;
+  settings: ReadSettings;
+  customers: CustomerDirectory;
+  commit: Commit;
+  views: Pick<TicketViews, 'written'>;
+  runtime: Runtime;
+}
 
 /**
  * Changes a ticket.
@@ -21,33 +36,32 @@ import { ticketThatWasWritten } from './single-to-proto.ts';
  * Source: docs/reference/api.md, Updating a ticket.
  */
 export async function updateTicket(
-  context: Context,
+  deps: UpdateTicketDeps,
   call: Call,
   request: UpdateTicketRequest,
 ): Promise<UpdateTicketResponse> {
   const { caller } = call;
   const patch = readPatch(request);
   // The deadlines that follow from new tags are stored, so they follow from the tags as they are now.
-  const tree = await (setsTags(patch) ? context.tags.tree() : context.tags.recentTree());
+  const tree = await (setsTags(patch) ? deps.tags.tree() : deps.tags.recentTree());
   const violations = [
     ...tagViolations(patch, tree, '#'),
-    ...(await findSubchannelViolations(context, [{ input: patch.input, pointer: '#' }])),
+    ...(await findSubchannelViolations(deps.settings, [{ input: patch.input, pointer: '#' }])),
   ];
   if (violations.length > 0) throw invalidInput(violations);
   call.idempotency?.addSubject(ticketSubject(request.ticketId));
-  const patchRequest = {
+  const plan = planPatch(deps, request.ticketId, patch, {
     caller,
     traceparent: traceparentOf(call.trace),
-    now: context.now(),
+    now: secondsNow(deps.runtime),
     includeInWorklog: request.includeInWorklog ?? true,
-    sla: await slaRulesOf(context, tree),
+    sla: await slaRulesOf(deps, tree),
     requireVersion: versionPrecondition(call),
-  };
-  const options = { requestId: call.idempotency?.id };
-  const stored = await applyPatch(context, request.ticketId, patch, patchRequest, options);
+  });
+  const stored = await deps.commit({ ...plan, requestId: call.idempotency?.id });
   return {
     $typeName: 'ticketing.tickets.v1.UpdateTicketResponse',
     success: true,
-    ticket: await ticketThatWasWritten(context, call, stored, { withRawData: false, tree }),
+    ticket: await deps.views.written(call, stored, { withRawData: false, tree }),
   };
 }

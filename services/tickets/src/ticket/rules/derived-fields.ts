@@ -1,7 +1,7 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { TicketFieldName, TicketState } from './fields.ts';
 
-/** The fields that are made of the body, each time that it changes (`../../message/text/rules/body-texts.ts`), and how they are made. */
+/** The fields that are made of the body, each time that it changes (`../../text/rules/body-texts.ts`), and how they are made. */
 export const bodyFields: readonly TicketFieldName[] = ['bodyHtml', 'bodyPlain', 'bodyClean', 'bodyRules', 'isBodyText'];
 
 /**

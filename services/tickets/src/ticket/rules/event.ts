@@ -1,6 +1,5 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { ConversationState } from '../../message/rules/fields.ts';
 import { changedFields, type TicketChange } from './change.ts';
 import { bodyFields } from './derived-fields.ts';
 import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from './fields.ts';
@@ -55,11 +54,6 @@ export interface EventHeader {
   traceparent?: string | undefined;
 }
 
-/** Names an actor, where something is counted per actor. */
-export function actorKey({ profileId, kind, service = null }: EventActor): string {
-  return `${kind} ${profileId ?? service}`;
-}
-
 /** Makes the event of a new ticket. Its changes are the differences from a ticket with default values. */
 export function createdEvent(ticket: TicketState, header: EventHeader): TicketEvent {
   const initial = { ...initialTicket, id: ticket.id };
@@ -77,7 +71,7 @@ export function conversationEvent(
   before: TicketState,
   change: TicketChange,
   header: EventHeader,
-  message: ConversationState,
+  message: { id: number; direction: Direction },
 ): TicketEvent {
   const cause = message.direction === Direction.IN ? 'message' : 'request';
   return { ...event(type, before, change, header), conversationId: message.id, cause };

@@ -5,23 +5,26 @@ import type { TicketInput } from './fields.ts';
 import { initialTicket, type TicketState } from './fields.ts';
 import { type SlaRules, withInitialTargets } from './sla.ts';
 
+/** The facts from which a new ticket follows, besides the fields of the request. Units: `now` in Unix seconds. */
+export interface NewTicketContext {
+  id: number;
+  /** The id of its first message, if it has a body. */
+  openingMessageId?: number | null;
+  now: number;
+  creator: Author;
+  lastAgentRouting: boolean;
+  sla: SlaRules;
+}
+
 /**
  * Makes the initial state of a ticket. Its body is its first message.
  *
- * Units: `now` in Unix seconds. Source: docs/reference/api.md, Creating a ticket.
+ * Source: docs/reference/api.md, Creating a ticket.
  */
 export function newTicket(
   input: TicketInput,
-  context: {
-    id: number;
-    openingMessageId?: number;
-    now: number;
-    creator: Author;
-    lastAgentRouting: boolean;
-    sla: SlaRules;
-  },
+  { id, openingMessageId = null, now, creator, lastAgentRouting, sla }: NewTicketContext,
 ): TicketState {
-  const { id, openingMessageId = null, now, creator, lastAgentRouting, sla } = context;
   const given = withInitialTargets(input, input.createdAt ?? now, sla);
   const ticket = withDerivedFields({ ...initialTicket, id, createdAt: now, ...given });
   const messageAt = ticket.body === null ? null : ticket.createdAt;

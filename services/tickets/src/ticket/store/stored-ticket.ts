@@ -1,4 +1,5 @@
 import { documentReader } from '@ticketing/store/document/document-reader.ts';
+import type { ResponseSubject } from '@ticketing/store/idempotency/idempotency-store.ts';
 import { type TicketState, ticketFieldNames } from '../rules/fields.ts';
 import type { WorkedOn } from '../rules/worked-on.ts';
 import { stateOf } from './document.ts';
@@ -18,6 +19,9 @@ export interface StoredTicket {
   conversationIds: readonly number[];
   draftIds: readonly number[];
 }
+
+/** Refers to a ticket as the subject of a stored response, which may not be sent again after the ticket is deleted. */
+export const ticketSubject = (id: number): ResponseSubject => ({ kind: 'Ticket', id });
 
 /** A ticket that has just been created. */
 export function newStoredTicket(ticket: TicketState): StoredTicket {

@@ -17,8 +17,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { startHarness, type TicketsHarness } from '../../../test/harness.ts';
 import { newProcess } from '../../../test/new-process.ts';
 import { sweepTicketFiles } from '../../attachment/find.ts';
-import type { Context } from '../../context.ts';
-import { copyTemplateFiles } from './copy-files.ts';
+import { copyTemplateFiles, type TemplateFiles } from './copy-files.ts';
 
 const MiB = 1024 * 1024;
 const templateId = 5;
@@ -34,7 +33,7 @@ let templates: StubServer;
 let transport: GrpcTransport;
 let tickets: TicketsHarness;
 let database: Database;
-let clientOf: Context['templateFiles'];
+let clientOf: TemplateFiles;
 
 beforeAll(async () => {
   templates = await startStubServer((router) => {
@@ -79,7 +78,7 @@ afterAll(async () => {
 });
 
 /** A context like that of another process, whose clock is some hours ahead. */
-const contextOf = (hoursFromNow = 0): Context => ({
+const contextOf = (hoursFromNow = 0) => ({
   ...newProcess(tickets, database, hoursFromNow),
   templateFiles: clientOf,
 });

@@ -1,10 +1,15 @@
-import { Code, ConnectError } from '@connectrpc/connect';
+import { type Client, Code, ConnectError } from '@connectrpc/connect';
+import type { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import type { Attachment } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { copyFiles } from '@ticketing/files/copy-files.ts';
+import type { FileContext } from '@ticketing/files/file-context.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../../context.ts';
+import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
+
+/** Makes clients of the service that has the files of templates. */
+export type TemplateFiles = (call: OnBehalfOf) => Pick<Client<typeof TemplateService>, 'getTemplateAttachment'>;
 
 /**
  * Stores copies of the files of a response template, which are read from the templates service on behalf of the caller. They
@@ -15,13 +20,13 @@ import type { Context } from '../../context.ts';
  * Source: docs/reference/api.md, Attachments.
  */
 export async function copyTemplateFiles(
-  context: Pick<Context, 'files' | 'quota' | 'runtime' | 'templateFiles'>,
+  deps: { attachments: FileContext; templateFiles: TemplateFiles },
   call: Pick<Call, 'caller' | 'trace' | 'signal'>,
   templateId: number,
   attachments: readonly Attachment[],
   beside: readonly AttachmentState[] = [],
 ): Promise<AttachmentState[]> {
-  const client = context.templateFiles(call);
+  const client = deps.templateFiles(call);
   const read = async function* read({ id: attachmentId }: Attachment) {
     const reading = new AbortController();
     try {
@@ -35,7 +40,7 @@ export async function copyTemplateFiles(
       reading.abort();
     }
   };
-  return copyFiles(context, call, attachments, read, beside);
+  return copyFiles(deps.attachments, call, attachments, read, beside);
 }
 
 const unavailableCodes = [Code.Unavailable, Code.DeadlineExceeded, Code.ResourceExhausted];

@@ -3,17 +3,18 @@ import type { MessageContent } from '@ticketing/contracts/ticketing/tickets/v1/c
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { beforeChange, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import type { FileContext } from '@ticketing/files/file-context.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../../context.ts';
-import { settingsKnowing } from '../../settings-knowing.ts';
+import { type ReadSettings, settingsKnowing } from '../../settings.ts';
 import type { TagTree } from '../../tag/rules/tree.ts';
 import { oneLine } from '../rules/one-line.ts';
 import { emailTemplateIds } from '../rules/subchannels.ts';
-import type { ReadCall } from '../single-to-proto.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
-import { copyTemplateFiles } from './copy-files.ts';
-import { templateVariables, variablesJson } from './variables.ts';
+import type { ReadCall } from '../views.ts';
+import type { Templates } from './client.ts';
+import { copyTemplateFiles, type TemplateFiles } from './copy-files.ts';
+import { templateVariables, type VariableDeps, variablesJson } from './variables.ts';
 
 /** The template that a request names for its text. */
 export interface TemplateRequest {
@@ -52,24 +53,51 @@ export function templateViolations({ templateId, templateData }: TemplateRequest
   return [{ pointer: '#/templateData', code: 'not_allowed', detail: 'is only for a template' }];
 }
 
-/**
- * Renders the text of a message. Call it before anything is written. An outgoing mail has the e-mail template around it.
- *
- * Errors: those of `Templates.render`, `ticketThatWasRead` and `copyTemplateFiles`. They come before any change, and leave
- * no file.
- * Source: docs/reference/api.md, Messages with a template.
- */
-export async function templateText(context: Context, call: Call, message: TemplateMessage): Promise<TemplateText> {
+/** Renders the texts of messages. Call it before anything is written. Source: docs/reference/api.md, Messages with a template. */
+export interface TemplateTexts {
+  /**
+   * Renders a response template. An outgoing mail has the e-mail template around it.
+   *
+   * Errors: those of `Templates.render`, `TicketViews.read` and `copyTemplateFiles`. They come before any change, and leave
+   * no file.
+   */
+  text(call: Call, message: TemplateMessage): Promise<TemplateText>;
+  /**
+   * Renders the e-mail template of a ticket around a message. Undefined if the message is no outgoing mail, or there is no
+   * e-mail template.
+   *
+   * Errors: those of `Templates.wrap` and `TicketViews.read`. They come before any change.
+   */
+  wrap(call: Call, message: PlainMessage): Promise<string | undefined>;
+}
+
+/** The dependencies of the texts. */
+export interface TemplateTextDeps extends VariableDeps {
+  templates: Pick<Templates, 'render' | 'wrap'>;
+  templateFiles: TemplateFiles;
+  attachments: FileContext;
+  settings: ReadSettings;
+}
+
+/** Opens the texts. */
+export function templateTexts(deps: TemplateTextDeps): TemplateTexts {
+  return {
+    text: (call, message) => templateText(deps, call, message),
+    wrap: (call, message) => wrapText(deps, call, message),
+  };
+}
+
+async function templateText(deps: TemplateTextDeps, call: Call, message: TemplateMessage): Promise<TemplateText> {
   const { template } = message;
   try {
-    const variables = await valuesJson(context, call, message);
+    const variables = await valuesJson(deps, call, message);
     const { templateId } = template;
-    const rendered = await context.templates.render(call, { templateId, variables, withWrapper: isMail(message) });
+    const rendered = await deps.templates.render(call, { templateId, variables, withWrapper: isMail(message) });
     const subject = oneLine(rendered.subject ?? '').trim();
     return {
       body: rendered.message,
       subject: subject === '' ? null : cutChars(subject, maxSubjectLength),
-      files: await copyTemplateFiles(context, call, templateId, rendered.attachments, message.files),
+      files: await copyTemplateFiles(deps, call, templateId, rendered.attachments, message.files),
     };
   } catch (error) {
     throw beforeChange(error);
@@ -82,20 +110,15 @@ export interface PlainMessage extends Omit<TemplateMessage, 'template' | 'files'
   subchannelId: number | null;
 }
 
-/**
- * Renders the e-mail template of a ticket around a message. Call it before anything is written. Undefined if the message is no
- * outgoing mail, or there is no e-mail template.
- *
- * Errors: those of `Templates.wrap` and `ticketThatWasRead`. They come before any change.
- * Source: docs/reference/api.md, Messages with a template.
- */
-export async function wrappedText(context: Context, call: Call, message: PlainMessage): Promise<string | undefined> {
+async function wrapText(deps: TemplateTextDeps, call: Call, message: PlainMessage): Promise<string | undefined> {
   const { content, subchannelId } = message;
-  const ids = isMail(message) ? emailTemplateIds(subchannelId, await settingsKnowing(context, [subchannelId])) : [];
+  const ids = isMail(message)
+    ? emailTemplateIds(subchannelId, await settingsKnowing(deps.settings, [subchannelId]))
+    : [];
   if (ids.length === 0) return undefined;
   try {
-    const variables = await valuesJson(context, call, message);
-    return await context.templates.wrap(call, { content, emailTemplateIds: ids, variables });
+    const variables = await valuesJson(deps, call, message);
+    return await deps.templates.wrap(call, { content, emailTemplateIds: ids, variables });
   } catch (error) {
     throw beforeChange(error);
   }
@@ -107,7 +130,7 @@ function isMail({ stored, direction, private: isPrivate }: Pick<TemplateMessage,
 
 /** The values of a message. The values of a large ticket count as a page only until they are written. */
 async function valuesJson(
-  context: Context,
+  deps: TemplateTextDeps,
   call: Call,
   {
     template,
@@ -125,12 +148,12 @@ async function valuesJson(
     onEnd: (done) => void ended.push(done),
   };
   try {
-    const variables = await templateVariables(context, readCall, stored, {
+    const variables = await templateVariables(deps, readCall, stored, {
       tree,
       intentId: intentIds?.[0],
       templateData: template?.templateData,
     });
-    return await variablesJson(context, call, variables);
+    return await variablesJson(deps.json, call, variables);
   } finally {
     for (const done of ended) done();
   }

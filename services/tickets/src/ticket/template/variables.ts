@@ -3,17 +3,24 @@ import { ContractSchema } from '@ticketing/contracts/ticketing/tickets/v1/custom
 import { TicketIntentSchema } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { type Ticket, TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
+import type { LargeJson } from '@ticketing/rest/limits/large-json.ts';
 import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import type { Context } from '../../context.ts';
-import type { ErpReadOptions } from '../../customer/directory.ts';
+import type { CustomerDirectory, ErpReadOptions } from '../../customer/directory.ts';
 import { contractMessage } from '../../customer/erp/codec.ts';
 import type { TagTree } from '../../tag/rules/tree.ts';
-import { type ReadCall, ticketThatWasRead } from '../single-to-proto.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
+import type { ReadCall, TicketViews } from '../views.ts';
 
 const encodeTicket = messageEncoder(TicketSchema);
 const encodeContract = messageEncoder(ContractSchema);
 const encodeIntent = messageEncoder(TicketIntentSchema);
+
+/** The dependencies of the values. */
+export interface VariableDeps {
+  customers: CustomerDirectory;
+  views: Pick<TicketViews, 'read'>;
+  json: Pick<LargeJson, 'write'>;
+}
 
 /** The options for the values of a ticket. */
 export interface VariableOptions {
@@ -30,23 +37,23 @@ export interface VariableOptions {
  * Makes the data that templates for a ticket are rendered with.
  *
  * Shape: `{ticket, customer, contract, agent, intent, in}`, as the REST API writes them.
- * Errors: those of `ticketThatWasRead`.
+ * Errors: those of `TicketViews.read`.
  * Source: docs/reference/api.md, Variables.
  */
 export async function templateVariables(
-  context: Context,
+  deps: VariableDeps,
   call: ReadCall,
   stored: StoredTicket,
   { tree, contractId, intentId, templateData = {} }: VariableOptions,
 ): Promise<JsonObject> {
-  const deadline = context.customers.deadline();
+  const deadline = deps.customers.deadline();
   const erp = { mode: 'cached', deadline } as const;
-  const message = await ticketThatWasRead(context, call, stored, { withRawData: false, tree, erp });
+  const message = await deps.views.read(call, stored, { withRawData: false, tree, erp });
   const ticket = encodeTicket(message);
   return {
     ticket,
     customer: ticket.customer ?? null,
-    contract: await contractOf(context, message, contractId ?? message.contractId, deadline),
+    contract: await contractOf(deps, message, contractId ?? message.contractId, deadline),
     agent: agentOf(call.caller) ?? ticket.agent ?? null,
     intent: intentOf(message, intentId),
     in: templateData,
@@ -55,15 +62,15 @@ export async function templateVariables(
 
 /** Makes the data for templates without a ticket: the agent, and a contract if one is given. */
 export async function contractVariables(
-  context: Context,
+  deps: VariableDeps,
   call: Pick<ReadCall, 'caller'>,
   contractId: string | undefined,
 ): Promise<JsonObject> {
-  const options = { mode: 'cached', deadline: context.customers.deadline() } as const;
+  const options = { mode: 'cached', deadline: deps.customers.deadline() } as const;
   return {
     ticket: null,
     customer: null,
-    contract: contractId === undefined ? null : await readContract(context, contractId, options),
+    contract: contractId === undefined ? null : await readContract(deps.customers, contractId, options),
     agent: agentOf(call.caller) ?? null,
     intent: null,
     in: {},
@@ -72,17 +79,17 @@ export async function contractVariables(
 
 /** Writes the data as JSON in UTF-8, elsewhere if that takes long. */
 export async function variablesJson(
-  context: Context,
+  json: Pick<LargeJson, 'write'>,
   { caller }: Pick<ReadCall, 'caller'>,
   variables: JsonObject,
 ): Promise<Uint8Array> {
-  const written = await context.json.write(callerKey(caller), variables);
+  const written = await json.write(callerKey(caller), variables);
   return typeof written === 'string' ? Buffer.from(written) : written;
 }
 
 /** A contract for a ticket: one of its customer's, else as the ERP system knows it; null if it is not known in time. */
 async function contractOf(
-  context: Context,
+  { customers }: VariableDeps,
   { id: ticketId, customer }: Ticket,
   contractId: string | undefined,
   deadline: number,
@@ -91,11 +98,15 @@ async function contractOf(
   const isSame = ({ id }: { id: string }) => id.trim().toLowerCase() === contractId.trim().toLowerCase();
   const ofCustomer = customer?.contracts.find(isSame);
   if (ofCustomer) return encodeContract(ofCustomer);
-  return readContract(context, contractId, { mode: 'cached', ticketId, deadline });
+  return readContract(customers, contractId, { mode: 'cached', ticketId, deadline });
 }
 
-async function readContract(context: Context, contractId: string, options: ErpReadOptions): Promise<JsonValue> {
-  const contract = await context.customers.contract(contractId, options);
+async function readContract(
+  customers: CustomerDirectory,
+  contractId: string,
+  options: ErpReadOptions,
+): Promise<JsonValue> {
+  const contract = await customers.contract(contractId, options);
   return contract ? encodeContract(contractMessage(contract)) : null;
 }
 

@@ -1,0 +1,270 @@
+import { AnalysisService } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
+import { SessionService } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
+import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
+import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
+import { fileContext } from '@ticketing/files/file-context.ts';
+import { eraseFiles } from '@ticketing/files/sweep-files.ts';
+import { bind } from '@ticketing/rest/routes/rest-api.ts';
+import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
+import { keyedSlots } from '@ticketing/runtime/keyed-slots.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
+import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import { profileStore } from '@ticketing/store/cache/profile-store.ts';
+import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
+import { cursorCodecOf } from '@ticketing/store/paging/cursor.ts';
+import { derivedKey } from '@ticketing/store/paging/derived-key.ts';
+import { applyAnalysis } from './analysis/apply.ts';
+import { analysisTimeoutMs, openAnalyses } from './analysis/client.ts';
+import { recordExecution, replaceAutoExecution } from './analysis/execution.ts';
+import { analysisRequestStore, firstAnalysis } from './analysis/request-store.ts';
+import { deleteAttachment } from './attachment/delete.ts';
+import { getAttachment } from './attachment/get.ts';
+import { openBulks } from './bulk/run.ts';
+import { bulkStore } from './bulk/store.ts';
+import { updateTickets } from './bulk/update.ts';
+import type { TicketsConfig } from './config.ts';
+import type { Context } from './context.ts';
+import { openCustomerDirectory } from './customer/directory.ts';
+import { embeddedErp } from './customer/erp/embedded.ts';
+import { customerStore } from './customer/erp/embedded-store.ts';
+import { openErp } from './customer/erp/open.ts';
+import { erpResponseStore } from './customer/erp/response-store.ts';
+import { importCustomers } from './customer/import.ts';
+import { searchCustomers } from './customer/search.ts';
+import { confirmErasure } from './erasure/confirm.ts';
+import { getTicketHistory } from './history/get.ts';
+import { recordHistoryEntry } from './history/record-entry.ts';
+import { openMailReader } from './inbound-mail/reader.ts';
+import { receiveMail } from './inbound-mail/receive.ts';
+import { messageWriter } from './message/add.ts';
+import { deleteConversation } from './message/delete.ts';
+import { storeOpeningMail } from './message/opening-mail.ts';
+import { getConversation, listConversations } from './message/read.ts';
+import { replyToTicket } from './message/reply.ts';
+import { ticketTokens } from './message/rules/ticket-token.ts';
+import { storeConversation } from './message/store-conversation.ts';
+import { updateConversation } from './message/update.ts';
+import { messageViews } from './message/views.ts';
+import { openMailer } from './outbound-mail/open.ts';
+import { resendConversation } from './outbound-mail/resend.ts';
+import { getLatestTickets } from './queue/get-latest.ts';
+import { queueKeys } from './queue/rules.ts';
+import type { TicketSettings } from './settings.ts';
+import { openTicketStores } from './stores.ts';
+import { createTag } from './tag/create.ts';
+import { deleteTag } from './tag/delete.ts';
+import { getTag, listTags } from './tag/list.ts';
+import { tagStore } from './tag/store.ts';
+import { updateTag } from './tag/update.ts';
+import { openTextWork } from './text/work.ts';
+import { checkTicketChange } from './ticket/check-changes.ts';
+import { type Commit, commitChange } from './ticket/commit.ts';
+import { createTicket, type TicketWrites } from './ticket/create.ts';
+import { deleteTicket } from './ticket/delete.ts';
+import { type BesideTicket, getTicket } from './ticket/get.ts';
+import { getTicketSnapshots, listTicketVersions } from './ticket/get-snapshots.ts';
+import { draftTicket, insertTicket } from './ticket/insert.ts';
+import { customerReader } from './ticket/read-customer.ts';
+import { removeTags as removeTagsFromTickets } from './ticket/remove-tags.ts';
+import { searchTickets } from './ticket/search.ts';
+import { maxSessionBytes, openSessions, sessionsTimeoutMs } from './ticket/sessions.ts';
+import { ticketSubject } from './ticket/store/stored-ticket.ts';
+import { maxRenderedBytes, openTemplates, renderTimeoutMs } from './ticket/template/client.ts';
+import { getTemplateVariables, getTicketVariables } from './ticket/template/get-variables.ts';
+import { templateTexts } from './ticket/template/text.ts';
+import { updateTicket } from './ticket/update.ts';
+import { ticketViews } from './ticket/views.ts';
+
+/** The parts of the kit from which the features are made. */
+export interface FeatureParts
+  extends Pick<
+    Kit<TicketsConfig, TicketSettings>,
+    'idempotency' | 'json' | 'log' | 'onClose' | 'openClient' | 'outbound' | 'pages' | 'settings' | 'wakeRelay'
+  > {
+  config: Pick<Kit<TicketsConfig, TicketSettings>['config'], 'signingKeyFile' | 'erp' | 'mail'>;
+  database: Pick<Kit<TicketsConfig, TicketSettings>['database'], 'connection' | 'opened'>;
+  metrics: Pick<Kit<TicketsConfig, TicketSettings>['metrics'], 'registry'>;
+  runtime: Runtime;
+}
+
+const searchesPerCaller = 8;
+const secretsTimeoutMs = 2_000;
+/** The files of a template have at most 25 MiB. */
+const templateFilesTimeoutMs = 20_000;
+
+/** Opens all features: makes each from its dependencies, and binds its handlers to them. */
+export function openFeatures(parts: FeatureParts) {
+  const { config, database, idempotency, json, log, outbound, pages, settings, wakeRelay, runtime } = parts;
+  const { connection } = database;
+  const textWork = openTextWork(log);
+  parts.onClose(() => textWork.close());
+  const mailReader = openMailReader(log);
+  parts.onClose(() => mailReader.close());
+  const stores = openTicketStores(connection, wakeRelay, textWork.words);
+  const { tickets } = stores;
+  const tags = tagStore(connection, wakeRelay, runtime);
+  const profiles = profileStore(connection);
+  const attachments = fileContext(connection, { outbound, runtime, settings });
+  const searches = keyedSlots(searchesPerCaller);
+  const tokens = ticketTokens(derivedKey(config.signingKeyFile, 'ticket token'));
+  const mailer = openMailer({ ...stores, files: attachments.files, ticketTokens: tokens, settings }, parts);
+  const { customers, embedded, responses } = openCustomers(parts, tickets);
+  const { analyses, sessions, templates, templateFiles } = openCalledServices(parts);
+
+  const analysisRequests = analysisRequestStore(connection);
+  const requestAnalyses = (requests: readonly { ticketId: number; mode: string }[]) =>
+    analysisRequests.add(requests, new Date(secondsNow(runtime) * 1000));
+
+  const changeQueue = keyedQueue<number>();
+  const writes = { tickets, settings, changeQueue, runtime };
+  const bulks = openBulks({
+    ...{ store: bulkStore(connection), reservations: stores.reservations, tags, settings, customers, writes },
+  });
+  const { resolveReservation } = bulks;
+  const commit: Commit = (plan) => commitChange({ ...writes, resolveReservation }, plan);
+
+  const conversationIds = idSequence(connection, 'conversation');
+  const { conversations, externalMessageIds } = stores;
+  const messages = { conversations, externalMessageIds, conversationIds };
+  const drafts = { settings, tags, customers, conversationIds, runtime };
+  const inserts = {
+    ...{ tickets, attachments, mailQueue: mailer, runtime },
+    ...bind({ messages, settings, runtime }, { storeOpeningMail }),
+  };
+  const ids = {
+    sequence: idSequence(connection, 'ticket'),
+    external: stores.externalIds,
+    isVoid: stores.closedIds.isVoid,
+  };
+  const { draft, insert } = { ...bind(drafts, { draft: draftTicket }), ...bind(inserts, { insert: insertTicket }) };
+  const ticketWrites: TicketWrites = { tickets, ids, customers, draft, insert, commit, runtime };
+
+  const readCustomer = customerReader({ customers, customerCopies: stores.customerCopies, runtime });
+  const views = ticketViews({ tickets, tags, profiles, settings, textWork, readCustomer, pages, runtime });
+  const texts = templateTexts({ customers, views, json, templates, templateFiles, attachments, settings });
+  const refresh = { customers, commit, runtime };
+  const beside: BesideTicket = {
+    templates,
+    sessions,
+    neighbours: ({ routingOrder: order, spamDetectionTagId: spamTagId }, ticket) =>
+      stores.neighbours.find({ order, spamTagId }, { id: ticket.id, key: queueKeys(ticket)[order] }),
+  };
+  const lists = { pages: stores.ticketLists, totals: stores.ticketCounts };
+  const cursors = cursorCodecOf(config.signingKeyFile);
+
+  const writer = messageWriter({
+    ...{ messages, tickets, commit, attachments, textWork, customers, mailQueue: mailer, runtime },
+  });
+  const viewsOfMessages = messageViews({ tickets, conversations, profiles, settings, textWork, pages });
+  const requested = { writer, templates: texts, tags, attachments, tickets, settings, views: viewsOfMessages, runtime };
+
+  const { removeTags } = bind({ tickets, commit, runtime }, { removeTags: removeTagsFromTickets });
+  /** What is stored of a ticket outside of its document, in the order in which a deletion erases it. */
+  const eraseElsewhere = [
+    stores.externalIds.free,
+    externalMessageIds.free,
+    conversations.removeOf,
+    analysisRequests.removeOf,
+    responses.eraseOf,
+    (ticketId: number) => idempotency.eraseAbout(ticketSubject(ticketId)),
+    (ticketId: number) => eraseFiles(attachments, ticketId),
+  ];
+
+  const context: Context = {
+    ...stores,
+    ...attachments,
+    ...{ tags, profiles, analysisRequests, analyses, customers, bulks, idempotency, pages, json, textWork, mailReader },
+    ...{ settings, sessions, templates, templateFiles, searches, changeQueue, mailer, attachments, commit, writer },
+    ...{ draft, insert, conversationIds, cursors },
+    messageViews: viewsOfMessages,
+    embeddedErp: embedded,
+    erpResponses: responses,
+    erpConfig: config.erp,
+    bulkStore: bulkStore(connection),
+    ticketIds: ids.sequence,
+    tagIds: idSequence(connection, 'tag'),
+    historyEntryIds: idSequence(connection, 'historyEntry'),
+    ticketTokens: tokens,
+    ...{ removeTags, eraseElsewhere, resolveReservation },
+    now: () => secondsNow(runtime),
+    newEventId: () => timeOrderedId('evt', runtime),
+  };
+
+  return {
+    context,
+    ticket: {
+      ...bind(
+        {
+          ...{ tags, settings, textWork, attachments, templates: texts, writes: ticketWrites, views },
+          analyse: analyses.now,
+        },
+        { createTicket },
+      ),
+      ...bind(
+        {
+          ...{ tickets, tags, settings, refresh, views, beside },
+          requestAnalysis: (ticketId: number) => requestAnalyses([{ ticketId, mode: firstAnalysis }]),
+        },
+        { getTicket },
+      ),
+      ...bind({ tags, settings, searches, cursors, pages, lists, views, runtime }, { searchTickets }),
+      ...bind({ tags, settings, customers, commit, views, runtime }, { updateTicket }),
+      ...bind({ tickets, tags, settings, bulks, requestAnalyses, runtime }, { updateTickets }),
+      ...bind({ tags, settings }, { checkTicketChange }),
+      ...bind({ customers, views, json, tickets, tags }, { getTicketVariables, getTemplateVariables }),
+      ...bind({ queue: stores.queue, tags, settings, runtime }, { getLatestTickets }),
+      ...bind(context, { deleteTicket, getTicketHistory }),
+    },
+    snapshot: {
+      ...bind({ tickets, tags, settings, pages, views }, { getTicketSnapshots, listTicketVersions }),
+      ...bind(context, { confirmErasure }),
+    },
+    conversation: {
+      ...bind({ tickets, conversations, views: viewsOfMessages, pages }, { listConversations, getConversation }),
+      ...bind(requested, { replyToTicket, storeConversation }),
+      ...bind(
+        { messages, tickets, settings, commit, mailQueue: mailer, runtime, attachments, textWork },
+        { updateConversation },
+      ),
+      ...bind({ messages, tickets, commit, attachments, runtime }, { deleteConversation }),
+      ...bind(context, { resendConversation }),
+    },
+    customer: {
+      ...bind({ customers, tags, searches, pages }, { searchCustomers }),
+      ...bind({ tags, embeddedErp: embedded }, { importCustomers }),
+    },
+    analysis: bind(context, { applyAnalysis, recordExecution, replaceAutoExecution }),
+    attachment: bind(context, { getAttachment, deleteAttachment }),
+    mail: bind(context, { receiveMail }),
+    history: bind(context, { recordHistoryEntry }),
+    tag: bind(context, { createTag, getTag, listTags, updateTag, deleteTag }),
+  };
+}
+
+/** What the features offer: their handlers, by the services of the contract. */
+export type Features = ReturnType<typeof openFeatures>;
+
+/** Opens the services that this one calls for what a ticket shows, and for its analysis. */
+function openCalledServices({ openClient }: Pick<FeatureParts, 'openClient'>) {
+  const sessionOptions = { timeoutMs: sessionsTimeoutMs, maxResponseBytes: maxSessionBytes };
+  const renderOptions = { timeoutMs: renderTimeoutMs, maxResponseBytes: maxRenderedBytes };
+  return {
+    analyses: openAnalyses(openClient('intents', AnalysisService, { timeoutMs: analysisTimeoutMs })),
+    sessions: openSessions(openClient('intents', SessionService, sessionOptions)),
+    templates: openTemplates(openClient('templates', RenderingService, renderOptions)),
+    templateFiles: openClient('templates', TemplateService, { timeoutMs: templateFilesTimeoutMs }),
+  };
+}
+
+/** Opens the ERP system, and the reads of customers from it. */
+function openCustomers(parts: FeatureParts, { isDeleted }: { isDeleted(ticketId: number): Promise<boolean> }) {
+  const { config, database, log, outbound, runtime, settings } = parts;
+  const embedded = embeddedErp(customerStore(database.connection));
+  const responses = erpResponseStore(database.connection, isDeleted);
+  const secrets = parts.openClient('settings', ConfigurationService, { timeoutMs: secretsTimeoutMs });
+  const erp = openErp({ settings, secrets, outbound, embedded, log, ...config.erp });
+  const customers = openCustomerDirectory({ erp, responses, runtime, log, ...config.erp });
+  return { customers, embedded, responses };
+}
