@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { services, variableOf } from '@ticketing/system/services.ts';
+import { services, variableName } from '@ticketing/system/services.ts';
 import { declareCommand, print } from '../tools/cli/command.ts';
 import { measureAttachments } from './attachments.ts';
 import { type AttackResult, measureAttacks, printAttacks } from './attacks.ts';
@@ -166,7 +166,7 @@ async function measureApi(bench: Bench, results: BenchResults): Promise<void> {
 /** Starts the system with the API only, and the bare routes on its engine. */
 async function startApiAndBare(bench: Bench): Promise<{ system: BenchSystem; bare: BareProcess }> {
   const environment = Object.fromEntries(
-    services.filter(({ roles }) => roles.length > 1).map(({ name }) => [variableOf(name, 'ROLES'), 'api']),
+    services.filter(({ roles }) => roles.length > 1).map(({ name }) => [variableName(name, 'ROLES'), 'api']),
   );
   const system = await start(bench, { profiles: bench.options.profiles, environment });
   const bare = await startBare(system.mongodbUri, system.processes.engine ?? 0);

@@ -1,6 +1,6 @@
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
-import { recordRequest, routeOf } from '@ticketing/service-kit/observability/record-request.ts';
+import { describeRoute, recordRequest } from '@ticketing/service-kit/observability/record-request.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { requestContextOf } from './request-context.ts';
 
@@ -18,5 +18,5 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, tracer: 
 
 /** Returns the name of a request's route in metrics and logs: the route of the contract, or of the gateway itself. */
 export function routeNameOf(request: FastifyRequest): string {
-  return requestContextOf(request).route?.name ?? routeOf(request);
+  return requestContextOf(request).route?.name ?? describeRoute(request);
 }

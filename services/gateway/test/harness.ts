@@ -1,7 +1,7 @@
 import { mergeOpenApi, openApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { type Runtime, systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import { serviceNamed, variableName } from '@ticketing/system/services.ts';
 import { type ResponseCheck, responseChecker } from '@ticketing/testkit/response-check.ts';
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
@@ -44,10 +44,10 @@ export async function startHarness(
 ): Promise<GatewayHarness> {
   const identity = testIdentity();
   const stub = await startStub();
-  const given = Object.entries(variables).map(([name, value]) => [variableOf('gateway', name), value]);
+  const given = Object.entries(variables).map(([name, value]) => [variableName('gateway', name), value]);
   const environment = {
     ...gatewayVariables(identity, 1),
-    [variableOf('gateway', 'TICKETS_URL')]: stub.url,
+    [variableName('gateway', 'TICKETS_URL')]: stub.url,
     ...Object.fromEntries(given),
   };
   const gateway = await service.start(environment, { runtime: { ...systemRuntime, ...clock } });

@@ -2,7 +2,6 @@ import type { FileContext } from '@ticketing/files/file-context.ts';
 import type { LargeJson } from '@ticketing/rest/limits/large-json.ts';
 import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
-import type { SettingsAge } from '@ticketing/service-kit/settings/settings-copy.ts';
 import type { ProfileStore } from '@ticketing/store/cache/profile-store.ts';
 import type { IdempotencyStore } from '@ticketing/store/idempotency/idempotency-store.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';

@@ -1,6 +1,6 @@
 import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { expect, test } from 'vitest';
-import { acceptedOf } from './media-types.ts';
+import { chooseAccepted } from './media-types.ts';
 
 const json = { mediaTypes: ['application/json'] };
 const events = { mediaTypes: ['text/event-stream'] };
@@ -22,7 +22,7 @@ test.each([
   ['application/json, text/event-stream', json],
   [',;=,q=x', json],
 ])('Accept: %s', (accept, expected) => {
-  expect(acceptedOf([json, events], accept)).toBe(expected);
+  expect(chooseAccepted([json, events], accept)).toBe(expected);
 });
 
 test('a long header takes linear time', async () => {
@@ -31,5 +31,5 @@ test('a long header takes linear time', async () => {
     `text/event-stream${';'.repeat(16_000)}`,
     `text/event-stream;x="${'\\'.repeat(16_000)}`,
   ];
-  for (const accept of headers) await withinCpuTime(200, () => acceptedOf([json, events], accept));
+  for (const accept of headers) await withinCpuTime(200, () => chooseAccepted([json, events], accept));
 });

@@ -1,6 +1,6 @@
 import { AiSupportLevel, SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Context } from '../context.ts';
 import { type IntentState, intentMessage, nextAutoExecution } from '../intent/rules/intent.ts';
@@ -58,7 +58,7 @@ function intentsMessage(intents: readonly IntentState[], { restarts }: AnalysisR
   return {
     intents: intents.map(intentMessage),
     aiSupportLevel: levelOf(intents, restarts),
-    ...(autoExecuteAt === null ? {} : { autoExecuteAt: timestampOf(autoExecuteAt) }),
+    ...(autoExecuteAt === null ? {} : { autoExecuteAt: toTimestamp(autoExecuteAt) }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Context } from '../context.ts';
@@ -78,7 +78,7 @@ async function cancel(
     const replaced = { ticketId, replaced: ticket.autoExecuteAt };
     await context
       .analysis(call)
-      .replaceAutoExecution(next === null ? replaced : { ...replaced, autoExecuteAt: timestampOf(next) });
+      .replaceAutoExecution(next === null ? replaced : { ...replaced, autoExecuteAt: toTimestamp(next) });
   }
   await context.executions.cancelAutomatic(intent);
 }

@@ -8,7 +8,7 @@ import {
 import { AiSupportLevel, Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import { ticketChangeOf } from '../agent/rules/ticket-fields.ts';
@@ -121,7 +121,7 @@ export async function recordExecution(
     close: closesTicket,
     validateOnly,
     ...(changesTicket && fields ? { change: ticketChangeOf(fields, ticketId) } : {}),
-    ...(autoExecuteAt === null ? {} : { autoExecuteAt: timestampOf(autoExecuteAt) }),
+    ...(autoExecuteAt === null ? {} : { autoExecuteAt: toTimestamp(autoExecuteAt) }),
     ...(caller === null && intent.outcome?.success ? { aiSupportLevel: AiSupportLevel.AUTOMATED } : {}),
     ...(caller === null || caller.profileId === null ? {} : { profileId: caller.profileId, profileKind: caller.kind }),
   });

@@ -1,5 +1,5 @@
 import type { AssistantSession, SessionParticipant } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 
 /** A stored conversation of people with the AI assistant. */
 export interface SessionState {
@@ -39,5 +39,5 @@ export function sessionMessage(state: SessionState, seesPerformance: boolean): A
 }
 
 function secondsOf(milliseconds: number) {
-  return timestampOf(Math.floor(milliseconds / 1000));
+  return toTimestamp(Math.floor(milliseconds / 1000));
 }
