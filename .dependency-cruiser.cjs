@@ -54,6 +54,30 @@ const foldersInOrder = Object.entries(foldersOfPackages).flatMap(([name, folders
   })),
 );
 
+/** The features of services, each with those that it may import. The files beside them are wiring, which none imports. */
+const arrows = {
+  intents: {
+    agent: [],
+    intent: ['agent'],
+    session: [],
+    learning: [],
+    detection: ['agent', 'intent', 'learning'],
+    execution: ['agent', 'intent'],
+  },
+};
+const featuresFollowArrows = Object.entries(arrows).flatMap(([service, features]) =>
+  Object.entries(features).map(([feature, used]) => ({
+    name: `${service}-${feature}-follows-arrows`,
+    comment: `The feature ${feature} of ${service} imports no other features but: ${used.join(', ') || 'none'}.`,
+    severity: 'error',
+    from: { path: `^services/${service}/src/${feature}/`, pathNot: '\\.test\\.ts$' },
+    to: {
+      path: `^services/${service}/src/`,
+      pathNot: `^services/${service}/src/(${[feature, ...used].join('|')})/`,
+    },
+  })),
+);
+
 /** The pure files of a feature. */
 const rules = ['^services/.+/rules/', '^services/.+/rules[.]ts$'];
 /** The files that read and write the store of a service. */
@@ -125,6 +149,7 @@ module.exports = {
       to: { path: '^packages/', pathNot: ['^packages/(rest|errors|runtime|contracts)/'] },
     },
     ...contractsOfCalledServices,
+    ...featuresFollowArrows,
     ...foldersInOrder,
     // A service is named here because only its work needs the library: proxying, templates, spreadsheets.
     onlyFrom('mongoose', 'mongoose', ...stores, '^packages/(store|events|files)/'),

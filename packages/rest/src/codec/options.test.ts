@@ -23,6 +23,7 @@ import {
   readSpellings,
 } from './options.ts';
 
+// spec: 4.2, 4.6
 test('spells enums as the API does, without the unspecified zero', () => {
   expect([...readSpellings(ChannelSchema).values()]).toEqual([
     'email',

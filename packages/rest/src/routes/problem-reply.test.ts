@@ -1,5 +1,6 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { replyWithProblems, requestPath, sendProblem } from './problem-reply.ts';
 
@@ -25,6 +26,7 @@ test.each([
   ['null', null],
   ['undefined', undefined],
   ['an object', { statusCode: 'x', message: 'hunter2' }],
+  // asvs: 13.4.2, 16.5.1
 ])('shows only the trace of %s, and reports it once', async (_, thrown) => {
   const { app, reported } = server(() => Promise.reject(thrown));
   const response = await post(app);
@@ -78,6 +80,7 @@ test('closes the connection after a 413 of the gateway or of a handler too', asy
   expect([response.statusCode, response.headers.connection]).toEqual([413, 'close']);
 });
 
+// asvs: 14.2.1
 test('leaves the query out of the instance', async () => {
   const { app } = server(() => ({}));
   expect((await post(app, { url: '/nothing?token=secret' })).json().instance).toBe('/nothing');
