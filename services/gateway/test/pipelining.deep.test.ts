@@ -10,7 +10,7 @@ import { testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { leastOf } from '@ticketing/testkit/time-limits.ts';
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { upstreams } from '../src/upstreams.ts';
+import { upstreams } from '../src/request/upstreams.ts';
 import { gatewayVariables } from './harness.ts';
 import { send } from './http-client.ts';
 import { startStub } from './stub-service.ts';

@@ -12,12 +12,12 @@ import { flagsThatShow, messageEncoder } from '../codec/encode.ts';
 import { defaultMaxBodyBytes, fieldNamed, isEventStream, readMaxBodyBytes, readRestRule } from '../codec/options.ts';
 import { requireBodyFits, requirePlainBody, toBodyError } from '../limits/body-headers.ts';
 import type { LargeJson } from '../limits/large-json.ts';
-import { isLarge, type WriteJson, writeInPieces } from '../limits/large-response.ts';
+import { isLarge, writeInPieces, type WriteJson } from '../limits/large-response.ts';
 import type { ParsedJson } from '../limits/parse-json.ts';
 import { eventStream, eventStreamMediaType, eventWriter } from './event-stream.ts';
 import { chooseAccepted, responseMediaTypes } from './media-types.ts';
 import { type ProblemContext, replyWithProblems, routeNotFound } from './problem-reply.ts';
-import { type InappropriateParameters, type RequestReader, requestReader, toBinding } from './request-reader.ts';
+import { type InappropriateParameters, requestReader, type RequestReader, toBinding } from './request-reader.ts';
 
 /**
  * The handlers of a service's methods, for the REST API and the RPC API: `(context, call, request) → response`. The

@@ -31,7 +31,7 @@ import { checkAccess, requireAccessRules } from '../identity/access.ts';
 import { type Caller, callerKey } from '../identity/caller.ts';
 import type { Health } from '../observability/health.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { describeRoute, recordRequest } from '../observability/record-request.ts';
+import { routePattern, recordRequest } from '../observability/record-request.ts';
 import { type LogRefusal, refusalLog } from '../observability/refusal-log.ts';
 import { healthRoutes } from '../server/grpc-health.ts';
 import { reflectionRoutes } from '../server/grpc-reflection.ts';
@@ -216,7 +216,7 @@ function problemContext(
     onClientError: (error, request) => {
       const caller = callerOf(request);
       const address = findClientAddress(request, caller);
-      refused(error, { route: describeRoute(request), address, caller, traceId: findTrace(request).traceId });
+      refused(error, { route: routePattern(request), address, caller, traceId: findTrace(request).traceId });
     },
   };
 }
@@ -251,7 +251,7 @@ async function registerRest(scope: FastifyInstance, options: ServerParts): Promi
     return countedBody(payload, held, reply);
   });
   scope.addHook('onResponse', async (request, reply) => {
-    const route = describeRoute(request);
+    const route = routePattern(request);
     options.metrics.observeRequest({
       api: 'rest',
       route,

@@ -24,14 +24,14 @@ const personalColumns = ['email', 'rawData'];
 const rankedColumns = ['priority'];
 
 /** The columns, in the order in which exports show them. */
-export const rowColumns: readonly RowColumn[] = ReportingTicketRowSchema.fields.map(columnOf);
+export const rowColumns: readonly RowColumn[] = ReportingTicketRowSchema.fields.map(toColumn);
 
 /** The columns that an export may show, filter by and order by under a privacy level. */
 export function shownColumns(privacyLevel: 'none' | 'pseudonymized'): RowColumn[] {
   return rowColumns.filter(({ name }) => privacyLevel === 'none' || !personalColumns.includes(name));
 }
 
-function columnOf(field: DescField): RowColumn {
+function toColumn(field: DescField): RowColumn {
   const name = field.jsonName;
   const isTime = field.message?.typeName === 'google.protobuf.Timestamp';
   const isAlwaysSet = !isTime && field.proto.proto3Optional !== true;

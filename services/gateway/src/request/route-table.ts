@@ -27,7 +27,7 @@ interface Entry {
 
 /** Reads the routes of contracts. */
 export function routeTable(services: readonly DescService[]): RouteTable {
-  const entries = services.flatMap(entriesOf);
+  const entries = services.flatMap(toEntries);
   // If two routes match, the one with more literal segments at its start wins.
   entries.sort((left, right) => literalLength(right) - literalLength(left));
   const byVerbAndLength = Map.groupBy(entries, ({ verb, segments }) => `${verb} ${segments.length}`);
@@ -42,7 +42,7 @@ export function routeTable(services: readonly DescService[]): RouteTable {
   };
 }
 
-function entriesOf(service: DescService): Entry[] {
+function toEntries(service: DescService): Entry[] {
   return service.methods.flatMap((method) => {
     const rule = readRestRule(method);
     if (!rule) return [];
