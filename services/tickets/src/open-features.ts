@@ -50,7 +50,6 @@ import { messageViews } from './message/views.ts';
 import { openMailer } from './outbound-mail/open.ts';
 import { resendConversation } from './outbound-mail/resend.ts';
 import { getLatestTickets } from './queue/get-latest.ts';
-import { queueKeys } from './queue/rules.ts';
 import type { TicketSettings } from './settings.ts';
 import { openTicketStores } from './stores.ts';
 import { createTag } from './tag/create.ts';
@@ -68,6 +67,7 @@ import { getTicketSnapshots, listTicketVersions } from './ticket/get-snapshots.t
 import { draftTicket, insertTicket } from './ticket/insert.ts';
 import { customerReader } from './ticket/read-customer.ts';
 import { removeTags as removeTagsFromTickets } from './ticket/remove-tags.ts';
+import { queueKeys } from './ticket/rules/queue-keys.ts';
 import { searchTickets } from './ticket/search.ts';
 import { maxSessionBytes, openSessions, sessionsTimeoutMs } from './ticket/sessions.ts';
 import { ticketSubject } from './ticket/store/stored-ticket.ts';

@@ -4,9 +4,9 @@ import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/c
 import { RoutingOrder as ConfiguredOrder, ErpAdapter } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
 import { type FileSettings, readFileSettings } from '@ticketing/files/file-quota.ts';
 import { defaultConfiguration, type SettingsAge } from '@ticketing/service-kit/settings/configuration-copy.ts';
-import type { RoutingOrder } from './queue/rules.ts';
 import { type BusinessTime, businessTime } from './ticket/rules/business-time.ts';
 import { type HeaderRules, readHeaderRules } from './ticket/rules/programmatic.ts';
+import type { RoutingOrder } from './ticket/rules/queue-keys.ts';
 import type { Subchannels } from './ticket/rules/subchannels.ts';
 
 /** The settings that this service reads. */

@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Context } from '../context.ts';
-import { eventHeaderOf } from '../ticket/event-header.ts';
+import { eventHeaderOf } from '../event-header.ts';
 import { intentStates } from '../ticket/intent-to-proto.ts';
 import { slaRulesOf } from '../ticket/read-sla.ts';
 import { type Analysis, decideAnalysis } from './rules.ts';

@@ -1,7 +1,8 @@
 import { type AiSupportLevel, SpamStatus, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { EventHeader } from '../rules/event-header.ts';
 import { changeFields } from '../ticket/rules/change.ts';
 import type { TicketDecision } from '../ticket/rules/decision.ts';
-import { type EventHeader, executedEvent, updatedEvent } from '../ticket/rules/event.ts';
+import { executedEvent, updatedEvent } from '../ticket/rules/event.ts';
 import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
 import { agentsOf, changedIntents, type IntentState, isExecuted } from '../ticket/rules/intent.ts';
 import { decidePatch, type PatchContext, type TicketPatch } from '../ticket/rules/patch.ts';

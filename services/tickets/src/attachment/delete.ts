@@ -7,7 +7,7 @@ import { releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import { attachmentNotFound } from '@ticketing/files/file-errors.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { eventHeaderOf } from '../ticket/event-header.ts';
+import { eventHeaderOf } from '../event-header.ts';
 import { decideFields } from '../ticket/rules/decision.ts';
 import { type AttachmentDeps, findAttachment } from './find.ts';
 

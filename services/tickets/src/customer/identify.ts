@@ -1,12 +1,30 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { isEmailAddress } from '../ticket/rules/addresses.ts';
-import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
+import { isEmailAddress } from '../rules/addresses.ts';
 import type { CustomerDirectory, ErpReadOptions, ErpResponse } from './directory.ts';
 import { maxMatches } from './erp/erp.ts';
-import { type Contract, type Customer, customerCopyOf } from './rules/customer.ts';
+import { type Contract, type Customer, type CustomerCopy, customerCopyOf } from './rules/customer.ts';
 import { hasEmail, identifyCustomer } from './rules/identify.ts';
 import { type LegitimationFacts, legitimationOf } from './rules/legitimation.ts';
 import { type Mentions, mentionsIn } from './rules/mentions.ts';
+
+/** The customer of a ticket, its contract, and how sure it is that they belong to the ticket. */
+export interface CustomerOfTicket {
+  customerId: string | null;
+  contractId: string | null;
+  customerLegitimation: number;
+}
+
+/** The part of a ticket by which its customer is identified. */
+export interface IdentifiableTicket extends CustomerOfTicket {
+  id: number;
+  channel: Channel;
+  direction: Direction;
+  from: string | null;
+  fromName: string | null;
+  to: readonly string[];
+  subject: string | null;
+  bodyPlain: string | null;
+}
 
 /** A message of a ticket, by which its customer is identified. */
 export interface IdentifyingMessage {
@@ -24,7 +42,7 @@ export interface IdentifyingMessage {
 /** The result of the identification of a customer. */
 export interface Identification {
   /** The fields of the ticket that follow from it; some may be unchanged. */
-  input: TicketInput;
+  input: CustomerOfTicket & Partial<CustomerCopy>;
   /** The customer; null if there is none, undefined if the ERP system did not respond. */
   customer: ErpResponse<Customer>;
 }
@@ -50,7 +68,7 @@ interface IdentifyDeps {
 }
 
 /** The first message of a ticket, as evidence of its customer. */
-export function firstMessageOf(ticket: TicketState): IdentifyingMessage {
+export function firstMessageOf(ticket: IdentifiableTicket): IdentifyingMessage {
   const { direction, from, fromName, to, subject, bodyPlain: text } = ticket;
   return { direction, from, fromName, to, subject, text };
 }
@@ -58,7 +76,7 @@ export function firstMessageOf(ticket: TicketState): IdentifyingMessage {
 const customerFields = ['customerId', 'contractId', 'customerLegitimation'] as const;
 
 /** Whether nobody has changed the customer, the contract or the score of a ticket since it was read. */
-export function hasSameCustomer(ticket: TicketState, before: TicketState): boolean {
+export function hasSameCustomer(ticket: CustomerOfTicket, before: CustomerOfTicket): boolean {
   return customerFields.every((name) => ticket[name] === before[name]);
 }
 
@@ -72,7 +90,7 @@ export function hasSameCustomer(ticket: TicketState, before: TicketState): boole
  */
 export async function identify(
   { customers }: IdentifyDeps,
-  ticket: TicketState,
+  ticket: IdentifiableTicket,
   message: IdentifyingMessage,
   identifyOptions: IdentifyOptions,
 ): Promise<Identification> {
@@ -108,7 +126,7 @@ export async function identify(
  */
 export async function identifyByMessage(
   deps: IdentifyDeps,
-  ticket: TicketState,
+  ticket: IdentifiableTicket,
   message: IdentifyingMessage,
 ): Promise<Identification> {
   const isSameSender = message.from !== null && message.from === ticket.from;
@@ -127,7 +145,7 @@ interface Traces {
   email: string | null;
 }
 
-function tracesOf({ channel }: TicketState, message: IdentifyingMessage): Traces {
+function tracesOf({ channel }: Pick<IdentifiableTicket, 'channel'>, message: IdentifyingMessage): Traces {
   const { direction, from, fromName, to, subject, text, earlier = [] } = message;
   const texts = [subject, text, ...earlier];
   const mentions = mentionsIn(texts);
@@ -169,7 +187,7 @@ async function detect(customers: CustomerDirectory, traces: Traces, options: Erp
 /** Reads the customer of a ticket: that of its contract, if the ERP system knows the contract, else the one it has. */
 async function readKnown(
   customers: CustomerDirectory,
-  { customerId, contractId }: TicketState,
+  { customerId, contractId }: CustomerOfTicket,
   options: ErpReadOptions & { followsContract: boolean },
 ): Promise<Found> {
   const isContractAsked = customerId === null || options.followsContract || options.mode === 'fresh';

@@ -4,16 +4,11 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
 import type { TagTree } from '../tag/rules/tree.ts';
 import { tagMessages } from '../tag/to-proto.ts';
-import type { TicketState } from '../ticket/rules/fields.ts';
 import { contractMessage, customerFields } from './erp/codec.ts';
 import { type Customer, isSameEmail } from './rules/customer.ts';
 
 /** Makes the message of a customer; `ticket` is the one through which it was read. */
-export function customerMessage(
-  customer: Customer,
-  tree: TagTree,
-  ticket?: Pick<TicketState, 'from'>,
-): CustomerMessage {
+export function customerMessage(customer: Customer, tree: TagTree, ticket?: { from: string | null }): CustomerMessage {
   return {
     $typeName: 'ticketing.tickets.v1.Customer',
     ...customerFields(customer),
@@ -25,7 +20,7 @@ export function customerMessage(
 
 /** Makes the message of a ticket's customer in a list; undefined for a ticket without one. */
 export function customerSummary(
-  { customerId, customerTagIds }: Pick<TicketState, 'customerId' | 'customerTagIds'>,
+  { customerId, customerTagIds }: { customerId: string | null; customerTagIds: readonly number[] },
   tree: TagTree,
 ): CustomerSummary | undefined {
   if (customerId === null) return undefined;

@@ -1,5 +1,6 @@
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import { deletedEvent, type EventHeader } from '../ticket/rules/event.ts';
+import type { EventHeader } from '../rules/event-header.ts';
+import { deletedEvent } from '../ticket/rules/event.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import type { ErasureStore } from './store.ts';
 

@@ -8,10 +8,10 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { hasSameCustomer, identifyByMessage } from '../customer/identify.ts';
+import { eventHeaderOf } from '../event-header.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import type { TextWork } from '../text/work.ts';
 import type { Commit } from '../ticket/commit.ts';
-import { eventHeaderOf } from '../ticket/event-header.ts';
 import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import type { StoredTicket } from '../ticket/store/stored-ticket.ts';
@@ -168,7 +168,7 @@ async function addDraft(
   const conversation = await newConversation(deps, call, message, { ticketId, id });
   await claimFiles(deps.attachments, ticketId, conversation.attachments);
   const isInserted = await deps.messages.conversations.insert(conversation, null);
-  if (!(await deps.tickets.addDraft(ticketId, id))) {
+  if (!(await deps.tickets.addDraft(ticketId, id, maxDrafts))) {
     const messages = await deps.tickets.findMessages(ticketId);
     const isRepeated = messages?.draftIds.includes(id) || messages?.conversationIds.includes(id);
     if (!isRepeated) {

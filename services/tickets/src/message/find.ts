@@ -1,5 +1,5 @@
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import { foldedAddress } from '../ticket/rules/addresses.ts';
+import { foldedAddress } from '../rules/addresses.ts';
 import type { TicketMessages, TicketStore } from '../ticket/store/store.ts';
 import type { ExternalMessageIdStore, MessageReference } from './external-id-store.ts';
 import type { ConversationStore, StoredConversation } from './store.ts';

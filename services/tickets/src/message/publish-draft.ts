@@ -1,9 +1,9 @@
 import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { eventHeaderOf } from '../event-header.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { Commit } from '../ticket/commit.ts';
-import { eventHeaderOf } from '../ticket/event-header.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import { type MessageStores, newMail, requireRoom } from './add.ts';
 import { messageWasSent } from './checks.ts';

@@ -6,8 +6,8 @@ import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts
 import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
+import { addressViolations } from '../rules/addresses.ts';
 import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
-import { addressViolations } from '../ticket/rules/addresses.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
 import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 import { addRequestedMessage, type MessageWithoutText, textViolations } from './add-requested.ts';

@@ -3,8 +3,9 @@ import { Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type QueueChange, type QueueView, queueNeighbours } from './neighbours-query.ts';
-import { queueKeys } from './rules.ts';
+import type { QueueChange } from '../ticket/rules/queue-keys.ts';
+import { queueKeys } from '../ticket/rules/queue-keys.ts';
+import { type QueueView, queueNeighbours } from './neighbours-query.ts';
 import type { KeysAround } from './window-query.ts';
 
 const view: QueueView = { order: 'sla', spamTagId: null };

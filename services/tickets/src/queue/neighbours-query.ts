@@ -1,5 +1,10 @@
-import type { TicketState } from '../ticket/rules/fields.ts';
-import { defaultQueueGroup, type QueuedTicket, queueGroupOf, queueKeys, type RoutingOrder } from './rules.ts';
+import {
+  defaultQueueGroup,
+  type QueueChange,
+  queueGroupOf,
+  queueKeys,
+  type RoutingOrder,
+} from '../ticket/rules/queue-keys.ts';
 import {
   idAfter,
   idBefore,
@@ -32,15 +37,6 @@ export interface QueueNeighbours {
   find(view: QueueView, position: QueuePosition): Promise<Neighbours>;
   /** Makes a change of a ticket by `write`. Later results of `find` include it. */
   changing(change: QueueChange, write: () => Promise<boolean>): Promise<boolean>;
-}
-
-/** A change of a ticket that may move it in the queue. */
-export interface QueueChange {
-  id: number;
-  /** The version of the ticket after the change. */
-  version: number;
-  /** The ticket after the change; undefined if it is deleted. */
-  after: (QueuedTicket & Pick<TicketState, 'status' | 'spamStatus' | 'tagIds'>) | undefined;
 }
 
 /** Reads the keys around a position: at most `width` before it, and `width` and one more from it on. */

@@ -4,9 +4,9 @@ import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
 import type { TicketSettings } from '../settings.ts';
 import { ticketFields } from '../ticket/rules/fields.ts';
+import { queueGroups } from '../ticket/rules/queue-keys.ts';
 import { compileConditions } from '../ticket/store/filter-query.ts';
 import { runTimeSpamQueries } from '../ticket/store/scope-query.ts';
-import { queueGroups } from './rules.ts';
 import type { QueueStore } from './store.ts';
 
 /** The queue of tickets, in the order of the settings. Each operation returns the id of a ticket, if there is one. */

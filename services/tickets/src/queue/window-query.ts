@@ -1,4 +1,4 @@
-import { idOfQueueKey } from './rules.ts';
+import { idOfQueueKey } from '../ticket/rules/queue-keys.ts';
 
 /** A part of the queue as it was read: all keys between two bounds, or up to an end of the queue. */
 export interface QueueWindow {

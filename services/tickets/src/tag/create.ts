@@ -2,7 +2,7 @@ import { TagReference, TagType, TagVisibility } from '@ticketing/contracts/ticke
 import type { CreateTagRequest, CreateTagResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { eventHeaderOf } from '../ticket/event-header.ts';
+import { eventHeaderOf } from '../event-header.ts';
 import type { TagDeps } from './open.ts';
 import { requireValidNameAndParent, tagChangedEvent } from './rules/tag.ts';
 import type { TagState } from './rules/tree.ts';

@@ -2,7 +2,7 @@ import type { UpdateTagRequest, UpdateTagResponse } from '@ticketing/contracts/t
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { eventHeaderOf } from '../ticket/event-header.ts';
+import { eventHeaderOf } from '../event-header.ts';
 import type { TagDeps } from './open.ts';
 import { changeTag, requireValidNameAndParent, type TagInput, tagChangedEvent } from './rules/tag.ts';
 import { tagMessages } from './to-proto.ts';

@@ -7,7 +7,7 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { versionPrecondition } from '@ticketing/service-kit/call/if-match.ts';
 import type { Context } from '../context.ts';
 import { eraseTicket } from '../erasure/erase.ts';
-import { eventHeaderOf } from './event-header.ts';
+import { eventHeaderOf } from '../event-header.ts';
 
 /**
  * Deletes a ticket and all that this service stores of it. Its id and its version stay, so that another

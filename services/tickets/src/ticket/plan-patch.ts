@@ -1,8 +1,8 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
+import { eventHeader } from '../event-header.ts';
 import type { ChangePlan } from './commit.ts';
-import { eventHeader } from './event-header.ts';
 import { followCustomer } from './follow-customer.ts';
 import { decidePatch, type TicketPatch } from './rules/patch.ts';
 import type { SlaRules } from './rules/sla.ts';

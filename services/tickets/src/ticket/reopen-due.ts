@@ -1,7 +1,7 @@
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
+import { eventHeader } from '../event-header.ts';
 import { type Commit, ignoreDeleted } from './commit.ts';
-import { eventHeader } from './event-header.ts';
 import { decideReopening } from './rules/decision.ts';
 import type { TicketStore } from './store/store.ts';
 

@@ -1,7 +1,8 @@
 import { Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { EventHeader } from '../../rules/event-header.ts';
 import { setFields } from '../../ticket/rules/change.ts';
 import type { ConversationStep, TicketDecision } from '../../ticket/rules/decision.ts';
-import { conversationEvent, type EventHeader, updatedEvent } from '../../ticket/rules/event.ts';
+import { conversationEvent, updatedEvent } from '../../ticket/rules/event.ts';
 import type { TicketInput, TicketState } from '../../ticket/rules/fields.ts';
 import type { ConversationState } from './fields.ts';
 import { isParticipant } from './participants.ts';

@@ -1,4 +1,4 @@
-import { foldedAddress } from '../../ticket/rules/addresses.ts';
+import { foldedAddress } from '../../rules/addresses.ts';
 import type { AddressedTicket } from '../../ticket/rules/reply-recipients.ts';
 
 /**

@@ -1,5 +1,6 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { EventActor, EventHeader } from '../../rules/event-header.ts';
 import { changedFields, type TicketChange } from './change.ts';
 import { bodyFields } from './derived-fields.ts';
 import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from './fields.ts';
@@ -37,21 +38,6 @@ export interface FieldChange {
   field: string;
   oldValue?: JsonValue;
   newValue?: JsonValue;
-}
-
-/** The actor that caused an event. */
-export interface EventActor {
-  profileId: number | null;
-  kind: string;
-  /** The name of a service that acts on its own behalf. Events do not contain it. */
-  service?: string | null;
-}
-
-/** The parts of an event besides the change: its id, its actor and its trace. */
-export interface EventHeader {
-  eventId: string;
-  actor: EventActor;
-  traceparent?: string | undefined;
 }
 
 /** Makes the event of a new ticket. Its changes are the differences from a ticket with default values. */

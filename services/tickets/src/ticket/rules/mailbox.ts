@@ -1,5 +1,5 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { foldedAddress } from './addresses.ts';
+import { foldedAddress } from '../../rules/addresses.ts';
 import type { Subchannels } from './subchannels.ts';
 
 /**

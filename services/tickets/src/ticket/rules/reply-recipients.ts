@@ -1,5 +1,5 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { isEmailAddress } from './addresses.ts';
+import { isEmailAddress } from '../../rules/addresses.ts';
 
 /** The recipients of a reply. */
 export interface Recipients {

@@ -1,8 +1,8 @@
 import { firstInOutbox } from '@ticketing/events/outbox/outbox.ts';
 import { compileObject, type Source } from '@ticketing/store/document/compile-object.ts';
-import { queueGroupOf, queueKeys } from '../../queue/rules.ts';
 import type { TicketEvent } from '../rules/event.ts';
 import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from '../rules/fields.ts';
+import { queueGroupOf, queueKeys } from '../rules/queue-keys.ts';
 import type { AppliedRequest, TicketDocument } from './schema.ts';
 
 /** The data that is stored with a new ticket. */

@@ -6,12 +6,12 @@ import type { Query } from '@ticketing/store/document/field-query.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import type { Model } from 'mongoose';
-import { maxDrafts } from '../../message/rules/fields.ts';
-import type { QueueChange, QueueNeighbours } from '../../queue/neighbours-query.ts';
+import type { EventActor } from '../../rules/event-header.ts';
 import type { ConversationStep } from '../rules/decision.ts';
 import { bodyFields } from '../rules/derived-fields.ts';
-import type { EventActor, TicketEvent } from '../rules/event.ts';
+import type { TicketEvent } from '../rules/event.ts';
 import { type TicketState, ticketFields } from '../rules/fields.ts';
+import type { QueueChange } from '../rules/queue-keys.ts';
 import type { WorkedOnChange } from '../rules/worked-on.ts';
 import { areSearched, documentOf, erasedFields, type NewTicketParts, searchedTexts, storedFields } from './document.ts';
 import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
@@ -38,7 +38,7 @@ export interface TicketStore {
   /** Finds which messages a ticket has, and which files it lists. */
   findMessages(id: number): Promise<TicketMessages | undefined>;
   /** Adds a draft to a ticket, without a new version. Returns false if there is no such ticket, or it has too many. */
-  addDraft(id: number, conversationId: number): Promise<boolean>;
+  addDraft(id: number, conversationId: number, maxDrafts: number): Promise<boolean>;
   /** Removes a draft from a ticket. Returns false if it has no such draft (any more). */
   removeDraft(id: number, conversationId: number): Promise<boolean>;
   findByExternalId(externalTicketId: string): Promise<StoredTicket | undefined>;
@@ -87,9 +87,12 @@ export interface TicketVersion {
 /** Makes the words by which the full text search finds a ticket. `actor` causes it. */
 export type SplitWords = (texts: readonly (string | number | null)[], actor: EventActor) => Promise<string[]>;
 
-/** The dependencies of a store of tickets. `onEvent` is called after each write that has stored an event. */
-export interface TicketStoreParts extends Pick<QueueNeighbours, 'changing'> {
+/** The dependencies of a store of tickets. */
+export interface TicketStoreParts {
+  /** Called after each write that has stored an event. */
   onEvent(): void;
+  /** Makes a change of a ticket by `write`, so that the queue knows it. */
+  changing(change: QueueChange, write: () => Promise<boolean>): Promise<boolean>;
   splitWords: SplitWords;
 }
 
@@ -137,7 +140,7 @@ export function ticketStore(
         const attachments = ticketFields.attachments.load(found.attachments as never);
         return { conversationIds, draftIds, openingMessageId: openingMessageId as number | null, attachments };
       }),
-    addDraft: (id, conversationId) =>
+    addDraft: (id, conversationId, maxDrafts) =>
       updateOne(
         {
           _id: id,

@@ -2,7 +2,7 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { EventActor, EventHeader } from './rules/event.ts';
+import type { EventActor, EventHeader } from './rules/event-header.ts';
 
 interface WithRuntime {
   runtime: Runtime;
