@@ -1,7 +1,15 @@
 import { create } from '@bufbuild/protobuf';
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { CreateTagRequestSchema, DeleteTagRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import { CreateTicketRequestSchema, DeleteTicketRequestSchema, UpdateTicketRequestSchema, UpdateTicketsRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import {
+  CreateTagRequestSchema,
+  DeleteTagRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import {
+  CreateTicketRequestSchema,
+  DeleteTicketRequestSchema,
+  UpdateTicketRequestSchema,
+  UpdateTicketsRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';

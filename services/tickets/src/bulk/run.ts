@@ -1,6 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { type UpdateTicketsRequest, UpdateTicketsRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import {
+  type UpdateTicketsRequest,
+  UpdateTicketsRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
@@ -11,7 +14,7 @@ import { whileRenewing } from '@ticketing/store/leases/lease.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
-import { commitChange, type CommitDeps, ignoreDeleted } from '../ticket/commit.ts';
+import { type CommitDeps, commitChange, ignoreDeleted } from '../ticket/commit.ts';
 import { planPatch } from '../ticket/plan-patch.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';
 import { slaRulesOf } from '../ticket/read-sla.ts';

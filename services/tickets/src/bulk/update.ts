@@ -1,4 +1,7 @@
-import type { UpdateTicketsRequest, UpdateTicketsResponse } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type {
+  UpdateTicketsRequest,
+  UpdateTicketsResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { ReadSettings } from '../settings.ts';

@@ -1,5 +1,8 @@
 import type { Customer as CustomerMessage } from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
-import type { ImportCustomersRequest, ImportCustomersResponse } from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
+import type {
+  ImportCustomersRequest,
+  ImportCustomersResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { unknownTags } from '../tag/rules/tag.ts';

@@ -1,4 +1,7 @@
-import type { SearchCustomersRequest, SearchCustomersResponse } from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
+import type {
+  SearchCustomersRequest,
+  SearchCustomersResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';

@@ -1,5 +1,10 @@
 import { create } from '@bufbuild/protobuf';
-import { type AttachmentInput, ContentType, type MessageContent, MessageContentSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import {
+  type AttachmentInput,
+  ContentType,
+  type MessageContent,
+  MessageContentSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { attachFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';

@@ -18,7 +18,13 @@ import type { StoredTicket } from '../ticket/store/stored-ticket.ts';
 import type { ExternalMessageIdStore, MessageReference } from './external-id-store.ts';
 import { findKnownMessage, isPartOfTicket } from './find.ts';
 import { decideAddedMessage, type MessageContext } from './rules/decision.ts';
-import { type ConversationInput, type ConversationState, initialConversation, maxDrafts, maxMessages } from './rules/fields.ts';
+import {
+  type ConversationInput,
+  type ConversationState,
+  initialConversation,
+  maxDrafts,
+  maxMessages,
+} from './rules/fields.ts';
 import { maxReferences, referencesAmong } from './rules/outgoing-mail.ts';
 import { isParticipant } from './rules/participants.ts';
 import type { MailDocument } from './schema.ts';

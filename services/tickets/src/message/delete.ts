@@ -1,4 +1,7 @@
-import type { DeleteConversationRequest, DeleteConversationResponse } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import type {
+  DeleteConversationRequest,
+  DeleteConversationResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';

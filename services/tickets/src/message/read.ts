@@ -1,4 +1,9 @@
-import type { GetConversationRequest, GetConversationResponse, ListConversationsRequest, ListConversationsResponse } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import type {
+  GetConversationRequest,
+  GetConversationResponse,
+  ListConversationsRequest,
+  ListConversationsResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';

@@ -1,4 +1,7 @@
-import type { ReplyToTicketRequest, ReplyToTicketResponse } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import type {
+  ReplyToTicketRequest,
+  ReplyToTicketResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
@@ -9,7 +12,12 @@ import type { TicketState } from '../ticket/rules/fields.ts';
 import { ownAddresses } from '../ticket/rules/mailbox.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import { ticketSubject } from '../ticket/store/stored-ticket.ts';
-import { type AddRequestedDeps, addRequestedMessage, type MessageWithoutText, textViolations } from './add-requested.ts';
+import {
+  type AddRequestedDeps,
+  addRequestedMessage,
+  type MessageWithoutText,
+  textViolations,
+} from './add-requested.ts';
 import { intentViolations } from './checks.ts';
 import { recipientsOf, recipientViolations, replySubject } from './rules/reply.ts';
 import { mailFields, messageSender } from './sender.ts';

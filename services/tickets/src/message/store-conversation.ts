@@ -1,4 +1,7 @@
-import type { StoreConversationRequest, StoreConversationResponse } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import type {
+  StoreConversationRequest,
+  StoreConversationResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';

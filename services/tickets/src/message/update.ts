@@ -1,5 +1,8 @@
 import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import type { UpdateConversationRequest, UpdateConversationResponse } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import type {
+  UpdateConversationRequest,
+  UpdateConversationResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import { claimFiles, releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
@@ -15,8 +18,8 @@ import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 import { messageTexts } from './add.ts';
 import { intentViolations, messageWasSent, requireNoteRight } from './checks.ts';
 import type { MessageReference } from './external-id-store.ts';
-import { findConversation, type FoundConversation } from './find.ts';
-import { publishDraft, type PublishDraftDeps } from './publish-draft.ts';
+import { type FoundConversation, findConversation } from './find.ts';
+import { type PublishDraftDeps, publishDraft } from './publish-draft.ts';
 import type { ConversationInput } from './rules/fields.ts';
 import { recipientViolations } from './rules/reply.ts';
 import type { StoredConversation } from './store.ts';

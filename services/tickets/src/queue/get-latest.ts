@@ -1,5 +1,9 @@
 import { TicketScope } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { type GetLatestTicketsRequest, type GetLatestTicketsResponse, PreferredDirection } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import {
+  type GetLatestTicketsRequest,
+  type GetLatestTicketsResponse,
+  PreferredDirection,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
 import { readFilters } from '@ticketing/rest/codec/filter.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';

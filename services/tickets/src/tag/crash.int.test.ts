@@ -1,5 +1,9 @@
 import { create } from '@bufbuild/protobuf';
-import { CreateTagRequestSchema, DeleteTagRequestSchema, UpdateTagRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
+import {
+  CreateTagRequestSchema,
+  DeleteTagRequestSchema,
+  UpdateTagRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';

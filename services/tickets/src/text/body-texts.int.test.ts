@@ -1,6 +1,10 @@
 import { create } from '@bufbuild/protobuf';
 import { Channel, Priority } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { CreateTicketRequestSchema, GetTicketRequestSchema, UpdateTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import {
+  CreateTicketRequestSchema,
+  GetTicketRequestSchema,
+  UpdateTicketRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';

@@ -3,7 +3,7 @@ import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { maxWordsTextLength, wordsOf } from '@ticketing/text/words.ts';
 import type { BodyFunctions } from './body.worker.ts';
-import { bodyRules, type BodyTexts, bodyTexts, unconvertedTexts } from './rules/body-texts.ts';
+import { type BodyTexts, bodyRules, bodyTexts, unconvertedTexts } from './rules/body-texts.ts';
 
 /**
  * Work on texts that customers wrote. Work that surely takes only a few milliseconds is done at once, all other work in

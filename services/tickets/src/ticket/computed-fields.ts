@@ -1,4 +1,7 @@
-import type { Customer as CustomerMessage, CustomerSummary } from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
+import type {
+  Customer as CustomerMessage,
+  CustomerSummary,
+} from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { TicketIntent, TicketIntentSummary } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { Agent } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
@@ -13,7 +16,7 @@ import { ticketFields } from './rules/fields.ts';
 import { replyRecipients } from './rules/reply-recipients.ts';
 import { shownAttachments } from './rules/shown-attachments.ts';
 import { hasRequiredSkills } from './rules/skills.ts';
-import { interfaceOf, shownSubchannelId, type Subchannels } from './rules/subchannels.ts';
+import { interfaceOf, type Subchannels, shownSubchannelId } from './rules/subchannels.ts';
 import { workingIds } from './rules/worked-on.ts';
 import type { StoredTicket } from './store/stored-ticket.ts';
 

@@ -1,11 +1,16 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { AiProcess, type CreateTicketRequest, CreateTicketRequestSchema, type CreateTicketResponse } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import {
+  AiProcess,
+  type CreateTicketRequest,
+  CreateTicketRequestSchema,
+  type CreateTicketResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import { attachFiles, claimFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
 import { tooManyFiles } from '@ticketing/files/file-errors.ts';
-import { newFiles, type NewFiles } from '@ticketing/files/new-files.ts';
+import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';

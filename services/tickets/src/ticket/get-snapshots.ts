@@ -1,4 +1,10 @@
-import type { GetTicketSnapshotsRequest, GetTicketSnapshotsResponse, ListTicketVersionsRequest, ListTicketVersionsResponse, TicketSnapshot } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import type {
+  GetTicketSnapshotsRequest,
+  GetTicketSnapshotsResponse,
+  ListTicketVersionsRequest,
+  ListTicketVersionsResponse,
+  TicketSnapshot,
+} from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';

@@ -1,11 +1,15 @@
 import { AiSupportLevel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { AiProcess, type GetTicketRequest, type GetTicketResponse } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import {
+  AiProcess,
+  type GetTicketRequest,
+  type GetTicketResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import { type ReadSettings, settingsKnowing, type TicketSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
-import { refreshCustomer, type RefreshDeps } from './refresh-customer.ts';
+import { type RefreshDeps, refreshCustomer } from './refresh-customer.ts';
 import type { TicketState } from './rules/fields.ts';
 import { countsAsSpam } from './rules/spam.ts';
 import { emailTemplateIds } from './rules/subchannels.ts';

@@ -12,7 +12,7 @@ import { eventHeaderOf } from './event-header.ts';
 import { readSlaRules } from './read-sla.ts';
 import { createdEvent } from './rules/event.ts';
 import type { TicketInput, TicketState } from './rules/fields.ts';
-import { newTicket, type NewTicketContext } from './rules/new-ticket.ts';
+import { type NewTicketContext, newTicket } from './rules/new-ticket.ts';
 import { type HeaderRules, withHeaderRule } from './rules/programmatic.ts';
 import type { TicketStore } from './store/store.ts';
 import { newStoredTicket, type StoredTicket } from './store/stored-ticket.ts';

@@ -5,7 +5,11 @@ import { create as createMessage, toBinary } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
-import { GetTicketRequestSchema, TicketService, UpdateTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import {
+  GetTicketRequestSchema,
+  TicketService,
+  UpdateTicketRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { maxPageBytes } from '@ticketing/store/paging/page-budget.ts';

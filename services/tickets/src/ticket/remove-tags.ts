@@ -1,10 +1,9 @@
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import type { Commit } from './commit.ts';
+import { type Commit, ignoreDeleted } from './commit.ts';
 import { eventHeader } from './event-header.ts';
 import { decideFields } from './rules/decision.ts';
 import type { EventActor } from './rules/event.ts';
 import type { TicketStore } from './store/store.ts';
-import { ignoreDeleted } from './write.ts';
 
 const concurrency = 10;
 

@@ -1,5 +1,8 @@
 import { TicketScope } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { SearchTicketsRequest, SearchTicketsResponse } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type {
+  SearchTicketsRequest,
+  SearchTicketsResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { type Condition, readFilters } from '@ticketing/rest/codec/filter.ts';
 import { readOrder } from '@ticketing/rest/codec/read-order.ts';

@@ -1,6 +1,9 @@
 import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { CreateTicketRequestSchema, SearchTicketsRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import {
+  CreateTicketRequestSchema,
+  SearchTicketsRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';

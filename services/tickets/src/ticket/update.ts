@@ -1,4 +1,7 @@
-import type { UpdateTicketRequest, UpdateTicketResponse } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type {
+  UpdateTicketRequest,
+  UpdateTicketResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';

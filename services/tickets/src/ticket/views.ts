@@ -10,11 +10,11 @@ import {
   TicketSummarySchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import { type Caller, callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { type Caller, callerKey } from '@ticketing/service-kit/identity/caller.ts';
+import type { ProfileStore } from '@ticketing/store/cache/profile-store.ts';
 import { compileObject, type Source } from '@ticketing/store/document/compile-object.ts';
 import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
-import type { ProfileStore } from '@ticketing/store/cache/profile-store.ts';
 import type { ErpResponse } from '../customer/directory.ts';
 import { type Customer, customerCopyOf } from '../customer/rules/customer.ts';
 import { customerMessage, customerSummary } from '../customer/to-proto.ts';

@@ -1,7 +1,7 @@
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../../test/harness.ts';
-import { customerCopyStore, type CustomerCopyStore, maxCopiedAtOnce } from './customer-copy-store.ts';
+import { type CustomerCopyStore, customerCopyStore, maxCopiedAtOnce } from './customer-copy-store.ts';
 import { nativeCollection, ticketModel } from './schema.ts';
 
 let tickets: TicketsHarness;

@@ -1,6 +1,6 @@
 import { documentReader } from '@ticketing/store/document/document-reader.ts';
 import type { ResponseSubject } from '@ticketing/store/idempotency/idempotency-store.ts';
-import { ticketFieldNames, type TicketState } from '../rules/fields.ts';
+import { type TicketState, ticketFieldNames } from '../rules/fields.ts';
 import type { WorkedOn } from '../rules/worked-on.ts';
 import { stateOf } from './document.ts';
 import type { AppliedRequest, TicketDocument } from './schema.ts';

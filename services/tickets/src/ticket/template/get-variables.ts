@@ -1,4 +1,9 @@
-import type { GetTemplateVariablesRequest, GetTemplateVariablesResponse, GetTicketVariablesRequest, GetTicketVariablesResponse } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import type {
+  GetTemplateVariablesRequest,
+  GetTemplateVariablesResponse,
+  GetTicketVariablesRequest,
+  GetTicketVariablesResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { TagStore } from '../../tag/store.ts';
