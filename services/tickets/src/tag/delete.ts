@@ -35,7 +35,7 @@ export async function deleteTag(deps: TagDeps, call: Call, { id }: DeleteTagRequ
  * had changed all tickets, and a ticket may be written with a tag after its deletion. The cleanup of a tag ends when
  * its time has passed. It may run several times, also at once in several processes.
  */
-export async function cleanUpDeletedTags({ tags, removeTags, runtime }: TagDeps): Promise<void> {
+export async function cleanUpDeletedTags({ tags, removeTags, runtime }: Omit<TagDeps, 'tagIds'>): Promise<void> {
   const startedAt = secondsNow(runtime);
   const deleted = await tags.pendingCleanups();
   if (deleted.length === 0) return;
