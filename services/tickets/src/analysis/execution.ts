@@ -1,5 +1,10 @@
 import { create } from '@bufbuild/protobuf';
-import type { RecordExecutionRequest, RecordExecutionResponse, ReplaceAutoExecutionRequest, ReplaceAutoExecutionResponse } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
+import type {
+  RecordExecutionRequest,
+  RecordExecutionResponse,
+  ReplaceAutoExecutionRequest,
+  ReplaceAutoExecutionResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { TicketChangeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
@@ -8,10 +13,10 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
 import { eventHeader, eventHeaderOf } from '../event-header.ts';
 import { requireValidChanges } from '../ticket/check-changes.ts';
-import { followCustomer } from '../ticket/follow-customer.ts';
 import { intentStates } from '../ticket/intent-to-proto.ts';
+import { slaRulesOf } from '../ticket/plan-patch.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';
-import { slaRulesOf } from '../ticket/read-sla.ts';
+import { followCustomer } from '../ticket/refresh-customer.ts';
 import { decideFields } from '../ticket/rules/decision.ts';
 import type { AnalysisDeps } from './apply.ts';
 import { decideExecution } from './rules.ts';
