@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { documentReader } from '@ticketing/store/document/document-reader.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { DeletedSource, SourceContent, SourceNode, SourceState } from './rules/state.ts';
@@ -125,9 +126,12 @@ export function hashOf(source: SourceContent['source']): string {
   return createHash('sha256').update(source).digest('hex');
 }
 
+/** The collection with the ids of deleted tags, which no source may have any more. */
+export const deletedTagCollection = 'deletedTags';
+
 /** The collection of sources. */
 export function sourceCollection(connection: Connection): mongo.Collection<SourceDocument> {
-  return connection.collection('sources') as unknown as mongo.Collection<SourceDocument>;
+  return openCollection<SourceDocument>(connection, 'sources');
 }
 
 /** Builds the missing indexes of the sources. */
