@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import type { Query } from '@ticketing/store/document/field-query.ts';
 import { removePresent } from '@ticketing/store/document/remove-present.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
@@ -68,10 +69,8 @@ const bucketName = 'files';
 /** Larger chunks need fewer writes; a read holds two of them. */
 const chunkBytes = 1024 * 1024;
 
-const recordsOf = (connection: Connection) =>
-  connection.collection('fileRecords') as unknown as mongo.Collection<FileRecord>;
-const chunksOf = (connection: Connection) =>
-  connection.collection(`${bucketName}.chunks`) as unknown as mongo.Collection<ChunkDocument>;
+const recordsOf = (connection: Connection) => openCollection<FileRecord>(connection, 'fileRecords');
+const chunksOf = (connection: Connection) => openCollection<ChunkDocument>(connection, `${bucketName}.chunks`);
 
 /** Builds the missing indexes of the files. */
 export async function buildFileIndexes(connection: Connection): Promise<void> {

@@ -1,5 +1,5 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
-import type { mongo } from 'mongoose';
 import { expect, test } from 'vitest';
 import { followServerTime, serverTime } from '../src/connection/server-time.ts';
 import { type Leased, openLeases } from '../src/leases/lease.ts';
@@ -11,7 +11,7 @@ interface Job extends Leased {
 
 const connection = await testDatabase();
 let now = Date.now();
-const jobs = connection.collection('jobs') as unknown as mongo.Collection<Job>;
+const jobs = openCollection<Job>(connection, 'jobs');
 const leases = openLeases(jobs, { connection, durationMs: 1000, now: () => now });
 
 test('of many concurrent claims of a document, one succeeds', async () => {

@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, mongo } from 'mongoose';
 import type { IncomingMessage } from '../bus/bus.ts';
@@ -44,7 +45,7 @@ interface DeadLetterDocument {
 
 /** Opens the dead letters of a service. Errors of every operation: store_unavailable. */
 export function openDeadLetters(connection: Connection): DeadLetters {
-  const documents = () => connection.collection('deadLetters') as unknown as mongo.Collection<DeadLetterDocument>;
+  const documents = () => openCollection<DeadLetterDocument>(connection, 'deadLetters');
   return {
     add: (group, messages, reason) =>
       storeCall(async () => {

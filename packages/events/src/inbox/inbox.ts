@@ -1,8 +1,9 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
-import type { Connection, mongo } from 'mongoose';
+import type { Connection } from 'mongoose';
 import type { ReceivedEvent } from '../bus/envelope.ts';
 
 /**
@@ -33,8 +34,7 @@ const durationMs = 60_000;
 /** How long a record is kept: longer than the retention of any topic. */
 const keptMs = 30 * 24 * 60 * 60 * 1000;
 
-const collectionOf = (connection: Connection) =>
-  connection.collection('inbox') as unknown as mongo.Collection<InboxDocument>;
+const collectionOf = (connection: Connection) => openCollection<InboxDocument>(connection, 'inbox');
 
 /** Opens the inbox of a group of consumers. Source: docs/reference/architecture.md, Consume. */
 export function openInbox(

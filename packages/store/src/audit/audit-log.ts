@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Connection, mongo } from 'mongoose';
+import { openCollection } from '../connection/open-collection.ts';
 import { serverTime } from '../connection/server-time.ts';
 import { isDuplicateKey, retryUpsert, storeCall } from '../document/store-error.ts';
 import {
@@ -52,9 +53,9 @@ export const undecidedMs = 120_000;
 const batchSize = 100;
 
 const collectionsOf = (connection: Connection) => ({
-  pending: connection.collection('auditPending') as unknown as mongo.Collection<PendingDocument>,
-  chain: connection.collection('auditEntries') as unknown as mongo.Collection<EntryDocument>,
-  points: connection.collection('auditPoints') as unknown as mongo.Collection<PointDocument>,
+  pending: openCollection<PendingDocument>(connection, 'auditPending'),
+  chain: openCollection<EntryDocument>(connection, 'auditEntries'),
+  points: openCollection<PointDocument>(connection, 'auditPoints'),
 });
 type Collections = ReturnType<typeof collectionsOf>;
 

@@ -1,4 +1,5 @@
 import mongoose, { type Connection, type mongo } from 'mongoose';
+import { openCollection } from '../connection/open-collection.ts';
 import { isDuplicateKey, storeCall } from '../document/store-error.ts';
 
 /** A copy of data of another service. Errors of every operation: store_unavailable. */
@@ -17,7 +18,7 @@ interface CopyDocument {
 
 /** Opens the copy with a name in the database of a service. */
 export function openStoredCopy(connection: Connection, name: string): StoredCopy {
-  const copies = connection.collection('copies') as unknown as mongo.Collection<CopyDocument>;
+  const copies = openCollection<CopyDocument>(connection, 'copies');
 
   async function replace(version: number, bytes: Uint8Array): Promise<void> {
     const content = new mongoose.mongo.Binary(bytes);

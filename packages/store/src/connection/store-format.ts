@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Connection, mongo } from 'mongoose';
+import type { Connection } from 'mongoose';
 import { isDuplicateKey } from '../document/store-error.ts';
 import { readCopiedDocuments } from './database-copy.ts';
+import { openCollection } from './open-collection.ts';
 
 /** Raised when stored documents change in such a way that this version cannot read those of older versions. */
 const currentFormat = 3;
@@ -15,8 +16,7 @@ interface FormatDocument {
 
 const id = 'storeFormat';
 
-const collectionOf = (connection: Connection) =>
-  connection.collection(id) as unknown as mongo.Collection<FormatDocument>;
+const collectionOf = (connection: Connection) => openCollection<FormatDocument>(connection, id);
 
 /**
  * Marks a new database with the format of this version.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { type Connection, mongo } from 'mongoose';
+import { openCollection } from '../connection/open-collection.ts';
 import { serverTime } from '../connection/server-time.ts';
 import { isDuplicateKey, retryUpsert, storeCall } from '../document/store-error.ts';
 import { type Claimed, type Leased, type Leases, openLeases } from '../leases/lease.ts';
@@ -85,11 +86,9 @@ const maxInlineBytes = 1024 * 1024;
 const durationMs = 10_000;
 const keptMs = 24 * 60 * 60 * 1000;
 
-const collectionOf = (connection: Connection) =>
-  connection.collection('idempotencyKeys') as unknown as mongo.Collection<IdempotencyDocument>;
+const collectionOf = (connection: Connection) => openCollection<IdempotencyDocument>(connection, 'idempotencyKeys');
 
-const erasedSubjectsOf = (connection: Connection) =>
-  connection.collection('erasedSubjects') as unknown as mongo.Collection<ErasedSubject>;
+const erasedSubjectsOf = (connection: Connection) => openCollection<ErasedSubject>(connection, 'erasedSubjects');
 
 /** Creates the indexes of the stored requests. */
 export async function buildIdempotencyIndexes(connection: Connection): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Connection, mongo } from 'mongoose';
+import { openCollection } from '../connection/open-collection.ts';
 
 /** A response that is stored in parts, because a document of MongoDB holds 16 MiB at most. */
 export interface StoredParts {
@@ -44,8 +45,7 @@ const partBytes = 4 * 1024 * 1024;
 const checkAfterMs = 60_000;
 const checkBatch = 100;
 
-const collectionOf = (connection: Connection) =>
-  connection.collection('idempotencyParts') as unknown as mongo.Collection<PartDocument>;
+const collectionOf = (connection: Connection) => openCollection<PartDocument>(connection, 'idempotencyParts');
 
 /** Creates the indexes of the parts. */
 export async function buildPartIndexes(connection: Connection): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Connection, mongo } from 'mongoose';
+import { openCollection } from '../connection/open-collection.ts';
 import { retryUpsert, storeCall } from '../document/store-error.ts';
 
 /**
@@ -22,8 +23,7 @@ interface ErasedId {
   erasedAt: number;
 }
 
-const collectionOf = (connection: Connection, name: string) =>
-  connection.collection(name) as unknown as mongo.Collection<ErasedId>;
+const collectionOf = (connection: Connection, name: string) => openCollection<ErasedId>(connection, name);
 
 /** Builds the missing indexes of the erased ids in a collection. */
 export async function buildErasedIdIndexes(connection: Connection, collection: string): Promise<void> {

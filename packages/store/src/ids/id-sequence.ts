@@ -1,4 +1,5 @@
 import type { Connection, mongo } from 'mongoose';
+import { openCollection } from '../connection/open-collection.ts';
 import { storeCall } from '../document/store-error.ts';
 import { updateOrInsert } from '../document/update-or-insert.ts';
 
@@ -30,7 +31,7 @@ export function idSequence(
   name: string,
   now: () => number = () => performance.now(),
 ): IdSequence {
-  const counters = connection.collection('counters') as unknown as mongo.Collection<CounterDocument>;
+  const counters = openCollection<CounterDocument>(connection, 'counters');
   const reserved = reservedIds(now);
   let waiting: { resolve(id: number): void; reject(error: unknown): void }[] = [];
   let isReserving = false;
@@ -70,14 +71,14 @@ export function idSequence(
 
 /** The last number that each sequence of a database has handed out, by its name. */
 export async function lastIds(connection: Connection): Promise<Record<string, number>> {
-  const counters = connection.collection('counters') as unknown as mongo.Collection<CounterDocument>;
+  const counters = openCollection<CounterDocument>(connection, 'counters');
   const found = await storeCall(() => counters.find().toArray());
   return Object.fromEntries(found.map(({ _id, value }) => [_id, value]));
 }
 
 /** Lets a sequence go on after a number, unless it has come farther already. */
 export async function skipIds(connection: Connection, name: string, last: number): Promise<void> {
-  const counters = connection.collection('counters') as unknown as mongo.Collection<CounterDocument>;
+  const counters = openCollection<CounterDocument>(connection, 'counters');
   await storeCall(() => updateOrInsert(counters, name, { $max: { value: last } }));
 }
 

@@ -1,4 +1,5 @@
-import type { Connection, mongo } from 'mongoose';
+import type { Connection } from 'mongoose';
+import { openCollection } from '../connection/open-collection.ts';
 import { storeCall } from '../document/store-error.ts';
 import { type Leased, openLeases } from './lease.ts';
 
@@ -27,7 +28,7 @@ const durationMs = 5 * 60_000;
 
 /** Opens the job with a name. Units: `now` in Unix milliseconds, by the clock of the database server. */
 export function openDailyJob(connection: Connection, name: string, now?: () => number): DailyJob {
-  const jobs = connection.collection('dailyJobs') as unknown as mongo.Collection<JobDocument>;
+  const jobs = openCollection<JobDocument>(connection, 'dailyJobs');
   const leases = openLeases(jobs, { connection, durationMs, ...(now ? { now } : {}) });
   return {
     async claim(day) {

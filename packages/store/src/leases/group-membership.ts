@@ -1,4 +1,5 @@
-import type { Connection, mongo } from 'mongoose';
+import type { Connection } from 'mongoose';
+import { openCollection } from '../connection/open-collection.ts';
 import { serverTime } from '../connection/server-time.ts';
 import type { Query } from '../document/field-query.ts';
 import { updateOrInsert } from '../document/update-or-insert.ts';
@@ -35,7 +36,7 @@ export function openMembership(
   connection: Connection,
   { collection, group, member, durationMs }: MembershipOptions,
 ): GroupMembership {
-  const groups = connection.collection(collection) as unknown as mongo.Collection<GroupDocument>;
+  const groups = openCollection<GroupDocument>(connection, collection);
   let expired: string[] = [];
   return {
     async renew() {

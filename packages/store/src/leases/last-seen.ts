@@ -1,4 +1,5 @@
-import type { Connection, mongo } from 'mongoose';
+import type { Connection } from 'mongoose';
+import { openCollection } from '../connection/open-collection.ts';
 import { serverTime } from '../connection/server-time.ts';
 
 /** When something of a service was last seen at work, by the clock of the database server. */
@@ -24,7 +25,7 @@ export interface LastSeen {
 
 /** Opens the sightings of a service. Errors of every operation: those of the driver. */
 export function openLastSeen(connection: Connection): LastSeen {
-  const sightings = connection.collection('lastSeen') as unknown as mongo.Collection<SightingDocument>;
+  const sightings = openCollection<SightingDocument>(connection, 'lastSeen');
   const write = async (operator: '$set' | '$setOnInsert', names: readonly string[]) => {
     const seenAt = new Date(serverTime(connection));
     const writes = names.map((_id) => ({

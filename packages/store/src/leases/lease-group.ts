@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { aborted } from '@ticketing/runtime/wakeful-loop.ts';
-import type { Connection, mongo } from 'mongoose';
+import type { Connection } from 'mongoose';
 import type { Database } from '../connection/database.ts';
+import { openCollection } from '../connection/open-collection.ts';
 import type { Query } from '../document/field-query.ts';
 import { openMembership } from './group-membership.ts';
 import { type Lease, type Leased, openLeases } from './lease.ts';
@@ -121,7 +122,7 @@ function ownedParts<Part extends Leased>(
   owner: string,
   options: LeaseGroupOptions<Part> & { times: LeaseGroupTimes },
 ) {
-  const parts = connection.collection(options.collection) as unknown as mongo.Collection<Part>;
+  const parts = openCollection<Part>(connection, options.collection);
   const leases = openLeases(parts, { connection, durationMs: options.times.durationMs });
   const owned = new Map<string, { stop: AbortController; ended: Promise<void> }>();
   const idOf = (part: string) => `${options.group}/${part}`;

@@ -1,4 +1,5 @@
-import type { Connection, mongo } from 'mongoose';
+import type { Connection } from 'mongoose';
+import { openCollection } from '../connection/open-collection.ts';
 import { retryUpsert } from '../document/store-error.ts';
 
 /** Bytes that were counted for an owner within an hour, and when they stop to count. */
@@ -25,13 +26,12 @@ interface HourDocument extends HourBytes {
 
 const hourMs = 3_600_000;
 
-const openCollection = (connection: Connection, name: string) =>
-  connection.collection(name) as unknown as mongo.Collection<HourDocument>;
+const openHours = (connection: Connection, name: string) => openCollection<HourDocument>(connection, name);
 
 /** Creates the indexes of the counts in a collection. */
 export async function buildHourIndexes(connection: Connection, name: string): Promise<void> {
-  await openCollection(connection, name).createIndex({ owner: 1, expiresAt: 1 });
-  await openCollection(connection, name).createIndex({ expiresAt: 1 });
+  await openHours(connection, name).createIndex({ owner: 1, expiresAt: 1 });
+  await openHours(connection, name).createIndex({ expiresAt: 1 });
 }
 
 /**
@@ -42,7 +42,7 @@ export function openHourlyBytes(
   name: string,
   { now, keptMs }: { now(): number; keptMs: number },
 ): HourlyBytes {
-  const collection = openCollection(connection, name);
+  const collection = openHours(connection, name);
   const currentHour = () => Math.floor(now() / hourMs);
   return {
     hour: currentHour,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { likePattern } from '@ticketing/store/document/field-query.ts';
 import { removePresent } from '@ticketing/store/document/remove-present.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
@@ -47,8 +48,7 @@ type SkillDocument = Partial<Omit<SkillState, 'id'>> & {
 const shared = 0;
 const otherBytes = 300;
 
-const collectionOf = (connection: Connection) =>
-  connection.collection('skills') as unknown as mongo.Collection<SkillDocument>;
+const collectionOf = (connection: Connection) => openCollection<SkillDocument>(connection, 'skills');
 
 /** Builds the missing indexes of the skills. */
 export async function buildSkillIndexes(connection: Connection): Promise<void> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { documentReader } from '@ticketing/store/document/document-reader.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { DeletedSource, SourceContent, SourceNode, SourceState } from './rules/state.ts';
@@ -127,7 +128,7 @@ export function hashOf(source: SourceContent['source']): string {
 
 /** The collection of sources. */
 export function sourceCollection(connection: Connection): mongo.Collection<SourceDocument> {
-  return connection.collection('sources') as unknown as mongo.Collection<SourceDocument>;
+  return openCollection<SourceDocument>(connection, 'sources');
 }
 
 /** Builds the missing indexes of the sources. */

@@ -3,6 +3,7 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Decide } from '@ticketing/store/change-log/change-decisions.ts';
 import type { LogDocument } from '@ticketing/store/change-log/change-reader.ts';
 import { openChangeLog } from '@ticketing/store/change-log/change-writer.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { matchNothing } from '@ticketing/store/document/field-query.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import { requirePageSize } from '@ticketing/store/paging/page-budget.ts';
@@ -79,7 +80,7 @@ export function sourceStore(connection: Connection, runtime: Pick<Runtime, 'rand
   const sources = sourceCollection(connection);
   const logged = openChangeLog<SourceNode, SourceChange, SourceTree>({
     logId: 'sources',
-    logs: connection.collection('sourceLog') as unknown as mongo.Collection<LogDocument<SourceChange>>,
+    logs: openCollection<LogDocument<SourceChange>>(connection, 'sourceLog'),
     idOf: ({ source }) => source.id,
     applyTo(nodes, { source }) {
       if ('deleted' in source) nodes.delete(source.id);

@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { type Connection, mongo } from 'mongoose';
 
 /** The files of exports, stored in GridFS, and the ids of the tickets in them. */
@@ -30,8 +31,8 @@ const chunkBytes = 256 * 1024;
 
 /** Opens the files on a connection. `newId` returns an id that no document has. */
 export function openExportFiles(connection: Connection, newId: () => string): ExportFiles {
-  const tickets = connection.collection('exportTickets') as unknown as mongo.Collection<ExportTicketsDocument>;
-  const chunks = connection.collection('exportFiles.chunks') as unknown as mongo.Collection<{ files_id: string }>;
+  const tickets = openCollection<ExportTicketsDocument>(connection, 'exportTickets');
+  const chunks = openCollection<{ files_id: string }>(connection, 'exportFiles.chunks');
   const bucket = () => {
     const { db } = connection;
     if (!db) throw new mongo.MongoNotConnectedError('the database has not been reached');

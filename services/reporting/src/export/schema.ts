@@ -1,4 +1,5 @@
 import type { ExportFormat, ExportStatus } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import type { Leased } from '@ticketing/store/leases/lease.ts';
 import { type Connection, mongo } from 'mongoose';
 
@@ -39,7 +40,7 @@ export interface ExportDocument extends Leased, Omit<ExportJob, 'id' | 'request'
 
 /** The exports on a connection. */
 export function exportCollection(connection: Connection): mongo.Collection<ExportDocument> {
-  return connection.collection('exports') as unknown as mongo.Collection<ExportDocument>;
+  return openCollection<ExportDocument>(connection, 'exports');
 }
 
 /** The document of a new export. */

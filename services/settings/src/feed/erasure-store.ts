@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import mongoose, { type Connection, type mongo } from 'mongoose';
 import { toErasedBytes } from './rules/event.ts';
 
@@ -14,7 +15,7 @@ export async function eraseEvents(
   collection: string,
   ticketIds: readonly number[],
 ): Promise<void> {
-  const documents = connection.collection(collection) as unknown as mongo.Collection<DocumentWithEvent>;
+  const documents = openCollection<DocumentWithEvent>(connection, collection);
   const found = documents.find({ ticketId: { $in: [...ticketIds] } }, { projection: { event: 1 } });
   for await (const { _id, event } of found) {
     if (!event) continue;

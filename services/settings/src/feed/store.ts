@@ -6,6 +6,7 @@ import {
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { isDuplicateKey, isWriteConflict, retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
@@ -87,8 +88,7 @@ const feedId = 'feed';
 const tooOften = 'Others append to the feed at the same time too often.';
 const { Binary } = mongoose.mongo;
 
-const collectionOf = (connection: Connection) =>
-  connection.collection('events') as unknown as mongo.Collection<EventDocument>;
+const collectionOf = (connection: Connection) => openCollection<EventDocument>(connection, 'events');
 
 /** Builds the missing indexes of the feed. */
 export async function buildEventIndexes(connection: Connection): Promise<void> {
@@ -202,7 +202,7 @@ export function eventStore(
 
 /** The document that says which positions readers may read. */
 function readablePositions(connection: Connection) {
-  const feeds = connection.collection('feed') as unknown as mongo.Collection<FeedDocument>;
+  const feeds = openCollection<FeedDocument>(connection, 'feed');
   const update = (change: mongo.UpdateFilter<FeedDocument>) =>
     retryUpsert(() => feeds.updateOne({ _id: feedId }, change, { upsert: true }));
 

@@ -1,9 +1,10 @@
 import { firstInOutbox, type OutboxFields, outboxIndex, outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
-import type { Connection, mongo } from 'mongoose';
+import type { Connection } from 'mongoose';
 import { emptySettings, type SettingsChange, type SettingsState, type SubchannelState } from './rules/settings.ts';
 
 /** The event that the settings have changed, in their outbox. Units: Unix seconds. */
@@ -54,8 +55,7 @@ export const settingsCollection = 'configuration';
 const _id = 1;
 const tooOften = 'The settings were changed by others at the same time.';
 
-const collectionOf = (connection: Connection) =>
-  connection.collection(settingsCollection) as unknown as mongo.Collection<SettingsDocument>;
+const collectionOf = (connection: Connection) => openCollection<SettingsDocument>(connection, settingsCollection);
 
 /** Builds the missing indexes of the settings. */
 export async function buildSettingsIndexes(connection: Connection): Promise<void> {

@@ -3,6 +3,7 @@ import {
   WebhookStatus,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { removePresent } from '@ticketing/store/document/remove-present.ts';
 import { conflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
@@ -49,8 +50,7 @@ interface WebhookDocument extends Omit<WebhookState, 'id'> {
   slot: number;
 }
 
-const collectionOf = (connection: Connection) =>
-  connection.collection('webhooks') as unknown as mongo.Collection<WebhookDocument>;
+const collectionOf = (connection: Connection) => openCollection<WebhookDocument>(connection, 'webhooks');
 
 /** Builds the missing indexes of the webhook endpoints. */
 export async function buildWebhookIndexes(connection: Connection): Promise<void> {

@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 
@@ -22,7 +23,7 @@ interface DeletionDocument {
 }
 
 function collectionOf(connection: Connection): mongo.Collection<DeletionDocument> {
-  return connection.collection('templateDeletions') as unknown as mongo.Collection<DeletionDocument>;
+  return openCollection<DeletionDocument>(connection, 'templateDeletions');
 }
 
 /** Builds the missing indexes of the deletions. */

@@ -1,4 +1,5 @@
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { isDuplicateKey } from '@ticketing/store/document/store-error.ts';
 import { type Connection, mongo } from 'mongoose';
 import { batchesOf } from '../batches.ts';
@@ -47,7 +48,7 @@ const rememberedMs = 5_000;
  * An append is one insert: it is atomic, leaves no gap, and concurrent appends get different numbers.
  */
 export function openChunkStore(connection: Connection, onAppended: (partition: string) => void): ChunkStore {
-  const chunks = connection.collection('logChunks') as unknown as mongo.Collection<ChunkDocument>;
+  const chunks = openCollection<ChunkDocument>(connection, 'logChunks');
   const queue = keyedQueue<string>();
   /** The last chunk of a partition that this process has appended; another process may have appended more. */
   const lastAppended = new Map<string, { sequence: number; at: number }>();

@@ -3,10 +3,10 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { inTime } from '@ticketing/runtime/in-time.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { isUnreachable } from '@ticketing/store/document/store-error.ts';
 import type { Leased } from '@ticketing/store/leases/lease.ts';
 import { joinLeaseGroup, type LeaseGroupMember, type LeaseGroupTimes } from '@ticketing/store/leases/lease-group.ts';
-import type { mongo } from 'mongoose';
 import type { Bus, OutgoingMessage, RunningSubscription, Subscription } from '../bus.ts';
 import { partitionName, partitionOf } from '../partition.ts';
 import { appendNotices } from './append-notices.ts';
@@ -42,8 +42,8 @@ export function embeddedLog(
   leaseTimes?: LeaseGroupTimes,
 ): Bus {
   const { connection, opened } = database;
-  const topics = connection.collection('logTopics') as unknown as mongo.Collection<TopicDocument>;
-  const offsets = connection.collection(offsetCollection) as unknown as mongo.Collection<ConsumerOffsetDocument>;
+  const topics = openCollection<TopicDocument>(connection, 'logTopics');
+  const offsets = openCollection<ConsumerOffsetDocument>(connection, offsetCollection);
   const notices = appendNotices(database.id);
   const chunks = openChunkStore(connection, notices.notify);
   let watching: WakefulLoop | undefined;

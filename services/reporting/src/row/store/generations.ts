@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import { buildRowIndexes, type RowDocument, rowCollection } from './schema.ts';
@@ -36,7 +37,7 @@ const generationsId = 'rows';
 
 /** Opens the generations on a connection. */
 export function openRowGenerations(connection: Connection): RowGenerations {
-  const projections = connection.collection('projections') as unknown as mongo.Collection<GenerationsDocument>;
+  const projections = openCollection<GenerationsDocument>(connection, 'projections');
 
   async function generations(): Promise<Generations> {
     const stored = await projections.findOne({ _id: generationsId });

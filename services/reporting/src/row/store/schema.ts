@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import type { Connection, mongo } from 'mongoose';
 import { rowColumns } from '../rules/columns.ts';
 import type { Row } from '../rules/from-snapshot.ts';
@@ -17,7 +18,7 @@ const storedColumns = rowColumns.filter(({ name }) => name !== 'id');
 
 /** The collection of a generation of the rows. */
 export function rowCollection(connection: Connection, generation: number): mongo.Collection<RowDocument> {
-  return connection.collection(`rows${generation}`) as unknown as mongo.Collection<RowDocument>;
+  return openCollection<RowDocument>(connection, `rows${generation}`);
 }
 
 /** Builds the indexes of a generation. An order by a column without an index is sorted in memory or on disk. */

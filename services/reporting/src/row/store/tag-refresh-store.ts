@@ -1,6 +1,7 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
-import type { Connection, mongo } from 'mongoose';
+import type { Connection } from 'mongoose';
 
 /** A tag whose new name or new parent does not show in all rows yet. */
 export interface TagRefresh {
@@ -36,8 +37,8 @@ const countId = 'tagRefreshes';
 
 /** Opens the tags to refresh on a connection. */
 export function tagRefreshStore(connection: Connection, { randomUUID }: Pick<Runtime, 'randomUUID'>): TagRefreshStore {
-  const refreshes = connection.collection('tagRefreshes') as unknown as mongo.Collection<TagRefreshDocument>;
-  const counts = connection.collection('projections') as unknown as mongo.Collection<{ _id: string; count: number }>;
+  const refreshes = openCollection<TagRefreshDocument>(connection, 'tagRefreshes');
+  const counts = openCollection<{ _id: string; count: number }>(connection, 'projections');
   return {
     add: (tagIds) =>
       storeCall(async () => {

@@ -1,4 +1,5 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import mongoose, { type Connection, type mongo } from 'mongoose';
 import { toErasedBytes } from '../../feed/rules/event.ts';
 import type { Attempt, DeliveryState, LoggedDelivery, PendingDelivery } from './rules/delivery.ts';
@@ -37,7 +38,7 @@ export const erasedTicketCollection = 'erasedTickets';
 
 /** The collection of the deliveries. */
 export function deliveryCollection(connection: Connection): mongo.Collection<DeliveryDocument> {
-  return connection.collection('webhookDeliveries') as unknown as mongo.Collection<DeliveryDocument>;
+  return openCollection<DeliveryDocument>(connection, 'webhookDeliveries');
 }
 
 /** Builds the missing indexes of the deliveries. */
