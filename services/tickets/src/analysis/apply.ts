@@ -1,4 +1,7 @@
-import type { ApplyAnalysisRequest, ApplyAnalysisResponse } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
+import type {
+  ApplyAnalysisRequest,
+  ApplyAnalysisResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';

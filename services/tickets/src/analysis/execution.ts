@@ -1,5 +1,10 @@
 import { create } from '@bufbuild/protobuf';
-import type { RecordExecutionRequest, RecordExecutionResponse, ReplaceAutoExecutionRequest, ReplaceAutoExecutionResponse } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
+import type {
+  RecordExecutionRequest,
+  RecordExecutionResponse,
+  ReplaceAutoExecutionRequest,
+  ReplaceAutoExecutionResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { TicketChangeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
