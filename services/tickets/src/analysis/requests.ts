@@ -10,6 +10,7 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
+import { sweep } from '@ticketing/store/document/sweep.ts';
 import type { ReadSettings } from '../settings.ts';
 import { ignoreDeleted } from '../ticket/commit.ts';
 import { type RefreshDeps, refreshCustomer } from '../ticket/refresh-customer.ts';
@@ -49,7 +50,6 @@ export function openAnalyses(client: (call?: OnBehalfOf) => AnalysisClient): Ana
   };
 }
 
-const batchSize = 100;
 const atOnce = 8;
 const modes = new Map([...spellingsOf(RefreshModeSchema)].map(([mode, spelling]) => [spelling, mode as RefreshMode]));
 
@@ -69,17 +69,18 @@ export interface RequestDeps {
  * Errors: store_unavailable; those of the intents service, as ConnectError. Source: docs/reference/api.md, Refresh flags.
  */
 export async function forwardAnalysisRequests(deps: RequestDeps): Promise<void> {
-  for (;;) {
-    const requests = await deps.analysisRequests.oldest(batchSize);
-    if (requests.length === 0) return;
-    for (let start = 0; start < requests.length; start += atOnce) {
-      await Promise.all(requests.slice(start, start + atOnce).map((one) => refreshCustomerFor(deps, one)));
-    }
-    const analyses = requests.flatMap(toAnalysisRequests);
-    if (analyses.length > 0) await deps.analyses.request(analyses);
-    await deps.analysisRequests.remove(requests);
-    if (requests.length < batchSize) return;
-  }
+  await sweep({
+    batch: 100,
+    find: (limit) => deps.analysisRequests.oldest(limit),
+    async settle(requests) {
+      for (let start = 0; start < requests.length; start += atOnce) {
+        await Promise.all(requests.slice(start, start + atOnce).map((one) => refreshCustomerFor(deps, one)));
+      }
+      const analyses = requests.flatMap(toAnalysisRequests);
+      if (analyses.length > 0) await deps.analyses.request(analyses);
+      await deps.analysisRequests.remove(requests);
+    },
+  });
 }
 
 /** Returns the request for the intents service; none for the customer, which is data of this service. */

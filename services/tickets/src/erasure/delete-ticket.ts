@@ -6,6 +6,7 @@ import { notFound } from '@ticketing/errors/domain-error.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { versionPrecondition } from '@ticketing/service-kit/call/if-match.ts';
+import { sweep } from '@ticketing/store/document/sweep.ts';
 import { eventHeaderOf } from '../event-header.ts';
 import { deletedEvent } from '../ticket/rules/event.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
@@ -60,13 +61,13 @@ async function finishErasure({ erasures, eraseElsewhere }: ErasureDeps, ticketId
   await erasures.confirm(ticketId, 'tickets');
 }
 
-const batchSize = 100;
-
 /** Finishes the erasures of deleted tickets that were interrupted. */
 export async function finishErasures(deps: ErasureDeps): Promise<void> {
-  for (;;) {
-    const ticketIds = await deps.erasures.pendingIds('tickets', batchSize);
-    for (const ticketId of ticketIds) await finishErasure(deps, ticketId);
-    if (ticketIds.length < batchSize) return;
-  }
+  await sweep({
+    batch: 100,
+    find: (limit) => deps.erasures.pendingIds('tickets', limit),
+    async settle(ticketIds) {
+      for (const ticketId of ticketIds) await finishErasure(deps, ticketId);
+    },
+  });
 }
