@@ -171,9 +171,9 @@ export function openFeatures(parts: FeatureParts) {
     eraseElsewhere: [
       stores.externalIds.free,
       externalMessageIds.free,
-      conversations.removeOf,
-      analysisRequests.removeOf,
-      responses.eraseOf,
+      conversations.removeByTicket,
+      analysisRequests.removeByTicket,
+      responses.eraseByTicket,
       (id) => idempotency.eraseAbout(ticketSubject(id)),
       (id) => eraseFiles(attachments, id),
     ],

@@ -68,6 +68,7 @@ async function clear(): Promise<void> {
 }
 
 describe('a process that dies between any two writes leaves no file that nothing lists, and every listed one is whole:', () => {
+  // guarantee: I16
   test('a creation', async () => {
     const request = create(CreateTicketRequestSchema, { channel: 6, attachments: [file, file] });
     const steps = await crashAtEachWrite(async (nth, when) => {
@@ -95,6 +96,7 @@ describe('a process that dies between any two writes leaves no file that nothing
     });
   });
 
+  // guarantee: I16
   test('the deletion of a file', async () => {
     const steps = await crashAtEachWrite(async (nth, when) => {
       const { id, urls } = await post({ attachments: [file, file] });
@@ -116,6 +118,8 @@ describe('a process that dies between any two writes leaves no file that nothing
     expect(steps).toBeGreaterThanOrEqual(5);
   });
 
+  // spec: 25.8
+  // guarantee: I16
   test('the deletion of a ticket', async () => {
     await crashAtEachWrite(async (nth, when) => {
       const { id } = await post();
@@ -164,6 +168,7 @@ describe('a file that was stored and is not listed', () => {
     expect(await records.countDocuments()).toBe(0);
   });
 
+  // guarantee: I16
   test('does not survive its ticket, whose deletion came while it was written', async () => {
     const externalTicketId = 'weg';
     const { id } = await post({ externalTicketId });

@@ -3,8 +3,7 @@ import { Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { QueueChange } from '../ticket/rules/queue-keys.ts';
-import { queueKeys } from '../ticket/rules/queue-keys.ts';
+import { type QueueChange, queueKeys } from '../ticket/rules/queue-keys.ts';
 import { type QueueView, queueNeighbours } from './neighbours-query.ts';
 import type { KeysAround } from './window-query.ts';
 
@@ -94,6 +93,7 @@ function openQueue(pause: () => Promise<void> = async () => undefined) {
 }
 
 describe('neighbours in the queue', () => {
+  // guarantee: R1
   test('may be old for less than a second, by the clock of the process', async () => {
     const queue = openQueue();
     for (const id of [1, 2, 3]) queue.changeElsewhere(id, ticket(id, id));
@@ -124,6 +124,7 @@ describe('neighbours in the queue', () => {
     expect(queue.reads).toHaveLength(1);
   });
 
+  // guarantee: R1
   test('have a change that this process makes while they are read', async () => {
     const paused = [Promise.resolve(), Promise.withResolvers<void>()] as const;
     const pauses = [paused[0], paused[1].promise];
@@ -280,6 +281,7 @@ describe('neighbours in the queue', () => {
     expect(queue.reads).toEqual([8]);
   });
 
+  // guarantee: R2
   test('keep a bounded number of keys of a long queue', async () => {
     const queue = openQueue();
     let keys = 0;
@@ -334,7 +336,7 @@ const anyStep = fc.oneof(
 );
 type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 
-const keyOf = (one: Queued) => queueKeys(one).sla;
+const findKey = (one: Queued) => queueKeys(one).sla;
 
 /**
  * Whether an id may be the next one on a side of a position: each ticket may be where it was at any time since `from`, but
@@ -352,7 +354,7 @@ function isPossible(
     ];
     const isRecent = ({ version }: Stored, index: number) =>
       (versions[index + 1]?.at ?? Number.POSITIVE_INFINITY) >= from && version >= (known.get(one) ?? 0);
-    return versions.filter(isRecent).map(({ after }) => (after && isQueued(after, view) ? keyOf(after) : undefined));
+    return versions.filter(isRecent).map(({ after }) => (after && isQueued(after, view) ? findKey(after) : undefined));
   };
   const isBeyond = (place: string, limit: string) => (side === 1 ? place > limit : place < limit);
   const others = ids.filter((one) => one !== id && one !== found);
@@ -375,7 +377,7 @@ async function runSteps(steps: readonly Step[]): Promise<void> {
     const [from, known] = [queue.clock.ms - 900, new Map(queue.acknowledged)];
     const found = await queue.find(at);
     const possible = { history: queue.history, from, known };
-    const position = { id: at.id, key: keyOf(at) };
+    const position = { id: at.id, key: findKey(at) };
     expect(isPossible(found.previous, possible, { ...position, side: -1 }), `previous ${found.previous}`).toBe(true);
     expect(isPossible(found.next, possible, { ...position, side: 1 }), `next ${found.next}`).toBe(true);
   }
@@ -400,6 +402,7 @@ async function runSteps(steps: readonly Step[]): Promise<void> {
 
 const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
 
+// guarantee: R1
 test(`no neighbour is older than a second or than a change of this process, whatever happens meanwhile (TICKETING_TEST_SEED=${seed})`, async () => {
   await fc.assert(fc.asyncProperty(fc.array(anyStep, { minLength: 10, maxLength: 60 }), runSteps), {
     seed,

@@ -43,6 +43,7 @@ test.each([
   ['without versions', false],
   ['with versions', true],
 ])(
+  // guarantee: F11
   'a bulk %s whose process dies between any two writes is applied to all tickets or to none, by one change each',
   async (_, hasVersions) => {
     const seen = new Set<boolean>();
