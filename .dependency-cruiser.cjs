@@ -54,6 +54,46 @@ const foldersInOrder = Object.entries(foldersOfPackages).flatMap(([name, folders
   })),
 );
 
+/**
+ * Which features of the tickets service a feature may import; all of them import the files beside the folders. The order
+ * has no circle: what a feature needs of one above it, `open-features.ts` hands in.
+ */
+const arrowsOfTickets = {
+  rules: [],
+  text: [],
+  tag: [],
+  customer: ['tag'],
+  ticket: ['text', 'tag', 'customer'],
+  queue: ['ticket', 'tag'],
+  bulk: ['ticket', 'tag', 'customer'],
+  message: ['ticket', 'text', 'tag', 'customer'],
+  history: ['ticket'],
+  analysis: ['ticket', 'tag', 'customer'],
+  attachment: ['message', 'ticket'],
+  erasure: ['ticket'],
+  'inbound-mail': ['message', 'ticket', 'text'],
+  'outbound-mail': ['message', 'ticket'],
+};
+const featuresOfTickets = Object.entries(arrowsOfTickets).map(([feature, below]) => ({
+  name: `tickets-${feature}-knows-only-what-is-below-it`,
+  comment: `services/tickets/src/${feature} may import ${below.join(', ') || 'no other feature'}.`,
+  severity: 'error',
+  from: { path: `^services/tickets/src/${feature}/`, pathNot: '\\.test\\.ts$' },
+  to: {
+    path: '^services/tickets/src/[^/]+/',
+    pathNot: `^services/tickets/src/(${[feature, 'rules', ...below].join('|')})/`,
+  },
+}));
+const wiringOfTickets = {
+  name: 'tickets-features-do-not-know-their-wiring',
+  comment: 'The wiring of the service knows its features, never the other way round.',
+  severity: 'error',
+  from: { path: '^services/tickets/src/[^/]+/', pathNot: '\\.test\\.ts$' },
+  to: {
+    path: '^services/tickets/src/(service|open-features|stores|scheduled-tasks|outboxes|set-up-store|main)[.]ts$',
+  },
+};
+
 /** The pure files of a feature. */
 const rules = ['^services/.+/rules/', '^services/.+/rules[.]ts$'];
 /** The files that read and write the store of a service. */
@@ -125,6 +165,8 @@ module.exports = {
       to: { path: '^packages/', pathNot: ['^packages/(rest|errors|runtime|contracts)/'] },
     },
     ...contractsOfCalledServices,
+    ...featuresOfTickets,
+    wiringOfTickets,
     ...foldersInOrder,
     // A service is named here because only its work needs the library: proxying, templates, spreadsheets.
     onlyFrom('mongoose', 'mongoose', ...stores, '^packages/(store|events|files)/'),

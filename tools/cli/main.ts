@@ -30,6 +30,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   backup: () => import('./backup.ts'),
   restore: () => import('./restore.ts'),
   capacity: () => import('./capacity.ts'),
+  measures: () => import('../measures/measures.ts'),
   bench: () => import('../../bench/bench.ts'),
   charts: () => import('../../bench/charts.ts'),
 };

@@ -159,7 +159,7 @@ describe('npm start', () => {
   it.runIf(isDeep)('with --tls has TLS between all parts, and the demo plays against it', async () => {
     const { url } = await start('--tls');
     expect(url).toMatch(/^https:/);
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
     const demo = await outcome(run('demo', ['--port', new URL(url).port]));
     expect(demo).toMatchObject({ code: 0, out: expect.stringContaining('→ 200 OK') });
   });

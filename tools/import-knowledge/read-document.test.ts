@@ -1,4 +1,3 @@
-import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { expect, test } from 'vitest';
 import { readDocument } from './read-document.ts';
 
@@ -19,13 +18,4 @@ test.each([
   ['# [A link](https://example.com) and `code`', 'A link and code'],
 ])('the title of %j is %j', (content, title) => {
   expect(titleOf(content)).toBe(title);
-});
-
-test.each([
-  ['spaces', (length: number) => `# a${' '.repeat(length)}b`],
-  ['spaces before a line separator', (length: number) => `# a${' '.repeat(length)}\u2028b`],
-  ['number signs', (length: number) => `# a${' #'.repeat(length / 2)}b`],
-])('a heading with many %s takes linear time', async (_name, contentOf) => {
-  const content = contentOf(1024 * 1024);
-  await withinCpuTime(2_000, () => titleOf(content));
 });

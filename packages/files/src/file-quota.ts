@@ -1,7 +1,7 @@
 import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import { defaultConfiguration } from '@ticketing/service-kit/settings/configuration-copy.ts';
+import { defaultConfiguration } from '@ticketing/service-kit/settings/settings-copy.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { buildHourIndexes, exceededForMs, openHourlyBytes } from '@ticketing/store/quota/hourly-bytes.ts';

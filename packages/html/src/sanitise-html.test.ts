@@ -1,5 +1,4 @@
 import { runs } from '@ticketing/testkit/search-effort.ts';
-import { withinLinearTime } from '@ticketing/testkit/time-limits.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isHtml } from './is-html.ts';
@@ -132,29 +131,6 @@ describe('sanitiseHtml', () => {
   it('keeps an inline image of 4 MiB', () => {
     const image = `<img src="data:image/png;base64,${'A'.repeat(4 * MEBIBYTE)}" />`;
     expect(sanitiseHtml(image)).toBe(image);
-  });
-
-  it.each([
-    '<',
-    '<b>',
-    '</b>',
-    '<b></i>',
-    '<p>',
-    '<a ',
-    '<a =',
-    '<a href="',
-    '<!--',
-    '<script>',
-    '<script></script>',
-    '<iframe>',
-    '<noscript>',
-    '<p style="color:red;">',
-    '<table><td>',
-    '&amp;',
-    '=',
-    ' ',
-  ])('takes linear time for many %j', async (unit) => {
-    await withinLinearTime(unit, (body) => sanitiseHtml(`<p>${body}`));
   });
 });
 

@@ -1,13 +1,13 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { fairQueue } from '@ticketing/runtime/fair-queue.ts';
+import { type FairQueue, fairQueue } from '@ticketing/runtime/fair-queue.ts';
 import { byteLengthOf } from './byte-length.ts';
 import { SandboxError } from './sandbox-error.ts';
-import { type SandboxWorker, startWorker, type WorkerLimits } from './sandbox-worker.ts';
 import type { RunMessage, SandboxFunctions } from './serve-functions.ts';
-import { type ShareLimits, workerShares } from './worker-shares.ts';
+import { closed, type PoolLimits, WorkerPool } from './worker-pool.ts';
+import { type ShareLimits, type WorkerShares, workerShares } from './worker-shares.ts';
 
 /** The limits of a sandbox. */
-export interface SandboxLimits extends WorkerLimits, ShareLimits {
+export interface SandboxLimits extends PoolLimits, ShareLimits {
   /** The texts and bytes in the result of a run, texts in UTF-8. */
   maxOutputBytes: number;
   /** How many runs may wait for a worker. */
@@ -20,11 +20,6 @@ export interface SandboxLimits extends WorkerLimits, ShareLimits {
   maxQueuedBytesPerCaller: number;
   /** When all workers have been idle for this long, they end. */
   idleMs: number;
-  /**
-   * How many workers are running after the first run, until all have been idle: missing ones are started before a run
-   * needs them. Default 0.
-   */
-  warmWorkers?: number;
 }
 
 /** Processes that run the functions of one module. A worker that exceeds a limit is killed and replaced. */
@@ -55,8 +50,6 @@ interface Job {
   reject(error: unknown): void;
 }
 
-const retryAfterSeconds = 1;
-
 /**
  * Opens a sandbox. `module` calls `serveFunctions`. Its name ends in `.worker.ts`, and it is written as a `new URL` of a
  * relative path in single quotes and of `import.meta.url`, which the build of the services recognises.
@@ -65,158 +58,119 @@ export function openSandbox<Functions extends SandboxFunctions>(
   module: URL,
   limits: SandboxLimits,
 ): Sandbox<Functions> {
-  const { maxOutputBytes, idleMs, warmWorkers = 0 } = limits;
-  const queueLimits = {
-    maxItems: limits.maxQueued,
-    maxBytes: limits.maxQueuedBytes,
-    maxItemsPerKey: limits.maxQueuedPerCaller,
-    maxBytesPerKey: limits.maxQueuedBytesPerCaller,
+  const runs = new RunQueue(module, limits);
+  const { maxOutputBytes } = limits;
+  return {
+    run: (caller, name, ...args) =>
+      new Promise((resolve, reject) => {
+        const message = { name, args, maxOutputBytes };
+        runs.add({ caller, bytes: byteLengthOf(args), message, resolve: resolve as Job['resolve'], reject });
+      }),
+    close: () => runs.close(),
   };
-  const queue = fairQueue<Job>(queueLimits);
-  /** The runs of callers with a run that was stopped lately: they take no room from others. */
-  const suspectQueue = fairQueue<Job>(queueLimits);
-  const idle: SandboxWorker[] = [];
-  const workers = new Set<SandboxWorker>();
-  /** The workers that are starting, and those of them that no run waits for. */
-  const starting = new Set<Promise<SandboxWorker>>();
-  const spare = new Set<Promise<SandboxWorker>>();
-  const shares = workerShares(limits);
-  /** The runs that have a worker, which may still be starting. */
-  const running = new Set<Promise<void>>();
-  let isClosed = false;
-  let idleTimer: NodeJS.Timeout | undefined;
+}
 
-  /** Gives a run to an idle worker, or to a new one, and afterwards those that wait. */
-  function start(job: Job): void {
-    clearTimeout(idleTimer);
-    const release = shares.take(job);
-    const run = work(job).then(async () => {
-      // The slot is released only when its replacement is ready, so that one caller cannot end all workers in a row.
-      await keepWarm();
-      running.delete(run);
-      release();
-      startWaiting();
-      if (running.size === 0 && !isClosed) idleTimer = setTimeout(endIdle, idleMs).unref();
-    });
-    running.add(run);
+/**
+ * The runs of a sandbox. A run waits in one of the two queues, then it is running, which includes the start of its worker
+ * and afterwards that of a replacement.
+ */
+class RunQueue {
+  readonly #pool: WorkerPool;
+  readonly #shares: WorkerShares;
+  readonly #idleMs: number;
+  readonly #queue: FairQueue<Job>;
+  /** The runs of callers with a run that was stopped lately: they take no room from others. */
+  readonly #suspectQueue: FairQueue<Job>;
+  readonly #running = new Set<Promise<void>>();
+  #idleTimer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(module: URL, limits: SandboxLimits) {
+    this.#pool = new WorkerPool(module, limits, () => this.#startWaiting());
+    this.#shares = workerShares(limits);
+    this.#idleMs = limits.idleMs;
+    const queueLimits = {
+      maxItems: limits.maxQueued,
+      maxBytes: limits.maxQueuedBytes,
+      maxItemsPerKey: limits.maxQueuedPerCaller,
+      maxBytesPerKey: limits.maxQueuedBytesPerCaller,
+    };
+    this.#queue = fairQueue<Job>(queueLimits);
+    this.#suspectQueue = fairQueue<Job>(queueLimits);
+  }
+
+  /** Starts a run, or adds it to a queue. Errors: sandbox_closed, sandbox_busy. */
+  add(job: Job): void {
+    if (this.#isClosed) throw closed();
+    if (this.#isReady(job)) this.#start(job);
+    else if (!this.#enqueue(job)) throw busyError();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#idleTimer);
+    for (const waiting of [this.#queue, this.#suspectQueue]) {
+      for (let job = waiting.take(); job; job = waiting.take()) job.reject(closed());
+    }
+    await this.#pool.close();
+    await Promise.all(this.#running);
+    await this.#pool.startsHaveEnded();
   }
 
   /** Whether a run gets a worker now. It waits for a worker that is already starting rather than start another one. */
-  function isReady(job: Job): boolean {
-    return shares.isFree(job) && (idle.length > 0 || spare.size === 0);
+  #isReady(job: Job): boolean {
+    return this.#shares.isFree(job) && !this.#pool.isPreparing;
   }
 
-  function startWaiting(): void {
-    const take = () => queue.take(isReady) ?? suspectQueue.take(isReady);
-    for (let next = take(); next; next = take()) start(next);
+  /** Makes a run, and afterwards those that wait. */
+  #start(job: Job): void {
+    clearTimeout(this.#idleTimer);
+    const release = this.#shares.take(job);
+    const run = this.#make(job).then(async () => {
+      // The slot is released only when its replacement is ready, so that one caller cannot end all workers in a row.
+      await this.#pool.keepWarm();
+      this.#running.delete(run);
+      release();
+      this.#startWaiting();
+      if (this.#running.size > 0 || this.#isClosed) return;
+      this.#idleTimer = setTimeout(() => this.#pool.endIdle(), this.#idleMs).unref();
+    });
+    this.#running.add(run);
   }
 
-  function enqueue(job: Job): boolean {
-    return (shares.isSuspect(job.caller) ? suspectQueue : queue).add(job.caller, job.bytes, job);
-  }
-
-  /** Remembers a caller whose run was stopped, and has its other runs wait where they take no room from others. */
-  function suspect(caller: string): void {
-    shares.suspect(caller);
-    const isOfCaller = (job: Job) => job.caller === caller;
-    for (let job = queue.take(isOfCaller); job; job = queue.take(isOfCaller)) {
-      if (!enqueue(job)) job.reject(busyError());
-    }
-  }
-
-  async function work({ caller, message, resolve, reject }: Job): Promise<void> {
+  async #make({ caller, message, resolve, reject }: Job): Promise<void> {
     try {
-      const worker = await readyWorker();
-      try {
-        resolve(await worker.run(message));
-      } finally {
-        if (worker.hasEnded) workers.delete(worker);
-        else idle.push(worker);
-      }
+      resolve(await this.#pool.run(message));
     } catch (error) {
-      if (error instanceof SandboxError && (error.reason === 'time' || error.reason === 'memory')) suspect(caller);
+      if (error instanceof SandboxError && (error.reason === 'time' || error.reason === 'memory')) {
+        this.#suspect(caller);
+      }
       reject(error);
     }
   }
 
-  async function readyWorker(): Promise<SandboxWorker> {
-    const waiting = idle.pop();
-    // A worker can end while it is idle.
-    if (waiting && !waiting.hasEnded) return waiting;
-    if (waiting) workers.delete(waiting);
-    return newWorker();
+  #startWaiting(): void {
+    const isReady = (job: Job) => this.#isReady(job);
+    const take = () => this.#queue.take(isReady) ?? this.#suspectQueue.take(isReady);
+    for (let next = take(); next; next = take()) this.#start(next);
   }
 
-  function newWorker(): Promise<SandboxWorker> {
-    const started = startOpen().finally(() => starting.delete(started));
-    starting.add(started);
-    return started;
+  #enqueue(job: Job): boolean {
+    const queue = this.#shares.isSuspect(job.caller) ? this.#suspectQueue : this.#queue;
+    return queue.add(job.caller, job.bytes, job);
   }
 
-  async function startOpen(): Promise<SandboxWorker> {
-    const worker = await startWorker(module, limits);
-    if (isClosed) {
-      await worker.end(closed());
-      throw closed();
-    }
-    workers.add(worker);
-    return worker;
-  }
-
-  /** Starts the warm workers that are missing, and waits until they are ready. */
-  async function keepWarm(): Promise<void> {
-    const missing = isClosed ? 0 : warmWorkers - workers.size - starting.size;
-    await Promise.all(Array.from({ length: Math.max(0, missing) }, startSpare));
-  }
-
-  async function startSpare(): Promise<void> {
-    const started = newWorker();
-    spare.add(started);
-    try {
-      idle.push(await started);
-    } catch {
-      // The next run that needs it starts it again.
-    }
-    spare.delete(started);
-    startWaiting();
-  }
-
-  function endIdle(): void {
-    for (const worker of idle.splice(0)) {
-      workers.delete(worker);
-      void worker.end(closed());
+  /** Remembers a caller whose run was stopped, and has its other runs wait where they take no room from others. */
+  #suspect(caller: string): void {
+    this.#shares.suspect(caller);
+    const isOfCaller = (job: Job) => job.caller === caller;
+    for (let job = this.#queue.take(isOfCaller); job; job = this.#queue.take(isOfCaller)) {
+      if (!this.#enqueue(job)) job.reject(busyError());
     }
   }
-
-  return {
-    run: (caller, name, ...args) =>
-      new Promise((resolve, reject) => {
-        if (isClosed) throw closed();
-        const bytes = byteLengthOf(args);
-        const message = { name, args, maxOutputBytes };
-        const job = { caller, bytes, message, resolve: resolve as Job['resolve'], reject };
-        if (isReady(job)) start(job);
-        else if (!enqueue(job)) throw busyError();
-      }),
-    async close() {
-      isClosed = true;
-      clearTimeout(idleTimer);
-      for (const waiting of [queue, suspectQueue]) {
-        for (let job = waiting.take(); job; job = waiting.take()) job.reject(closed());
-      }
-      await Promise.all([...workers].map((worker) => worker.end(closed())));
-      await Promise.all(running);
-      await Promise.allSettled(starting);
-    },
-  };
-}
-
-function closed(): DomainError {
-  const detail = 'The service is stopping. Try again later.';
-  return new DomainError('unavailable', 'sandbox_closed', detail, { retryAfterSeconds });
 }
 
 function busyError(): DomainError {
   const detail = 'Too much work of this kind is waiting. Try again later.';
-  return new DomainError('unavailable', 'sandbox_busy', detail, { retryAfterSeconds });
+  return new DomainError('unavailable', 'sandbox_busy', detail, { retryAfterSeconds: 1 });
 }

@@ -82,7 +82,7 @@ test('a service ends its background work, then closes its parts in the reverse o
   await untilReady(url);
   await running.stop();
   expect(closed).toEqual(['task', 'loop', 'second', 'first']);
-  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
 });
 
 test('a call that has not ended when its service stops learns that the service is unavailable', async () => {

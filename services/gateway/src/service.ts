@@ -1,4 +1,4 @@
-import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
+import { composeBareService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { readGatewayConfig } from './config.ts';
 import { apiDescription } from './page/api-description.ts';
 import { sessionDocument } from './page/session-openapi.ts';
@@ -10,7 +10,7 @@ import { openPublicServer } from './public-server.ts';
  * the services. It is ready while it has the keys of the issuer; while a service is unavailable, only the routes of that
  * service fail.
  */
-export const service = composeService({
+export const service = composeBareService({
   name: 'gateway',
   readConfig: readGatewayConfig,
   async compose(kit) {

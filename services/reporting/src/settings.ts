@@ -1,7 +1,7 @@
 import { ExportFormat } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { ExportFileFormat, ReportingPrivacyLevel } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
-import { defaultConfiguration } from '@ticketing/service-kit/settings/configuration-copy.ts';
+import { defaultConfiguration } from '@ticketing/service-kit/settings/settings-copy.ts';
 
 /** The settings that this service reads. */
 export interface ReportingSettings {

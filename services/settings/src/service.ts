@@ -3,7 +3,7 @@ import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_s
 import { SettingsService } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { SubchannelService } from '@ticketing/contracts/ticketing/settings/v1/subchannel_service_pb.ts';
 import { WebhookService } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { implement, join } from '@ticketing/rest/routes/rest-api.ts';
+import { bind, implement } from '@ticketing/rest/routes/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import { secretBox } from '@ticketing/text/sealed-text.ts';
 import { eventHandler } from './consume.ts';
@@ -20,8 +20,8 @@ import { getSecrets } from './setting/get-secrets.ts';
 import { listSettings } from './setting/list.ts';
 import { openSettings } from './setting/open.ts';
 import { openOutboxes } from './setting/outbox.ts';
-import { updateSetting } from './setting/update.ts';
 import { updateSettings } from './setting/update-many.ts';
+import { updateSetting } from './setting/update.ts';
 import { createSubchannel } from './subchannel/create.ts';
 import { deleteSubchannel } from './subchannel/delete.ts';
 import { listSubchannels } from './subchannel/list.ts';
@@ -85,22 +85,16 @@ export const service = composeService({
           deleteSubchannel,
         }),
         implement(EventService, feed, { listEvents, followEvents }),
-        join(
-          implement(WebhookService, webhook, {
-            createWebhook,
-            getWebhook,
-            listWebhooks,
-            rotateWebhookSecret,
-            updateWebhook,
-          }),
-          implement(WebhookService, delivery, {
+        implement(WebhookService, {
+          ...bind(webhook, { createWebhook, getWebhook, listWebhooks, rotateWebhookSecret, updateWebhook }),
+          ...bind(delivery, {
             deleteWebhook,
             listWebhookDeliveries,
             recoverWebhook,
             redeliverWebhookDelivery,
             testWebhook,
           }),
-        ),
+        }),
       ],
       outboxes: openOutboxes(kit.database),
       handle: eventHandler(delivery, kit.tracer !== undefined),

@@ -3,10 +3,7 @@ import { buildErasedIdIndexes } from '@ticketing/store/ids/erased-ids.ts';
 import type { Connection } from 'mongoose';
 import { emailTemplateModel } from './email-template/schema.ts';
 import { buildDeletionIndexes } from './template/deletion-store.ts';
-import { templateModel } from './template/schema.ts';
-
-/** The collections with the ids of tickets and tags that were deleted, and that no template may name any more. */
-export const erasedCollections = { tickets: 'erasedTickets', tags: 'deletedTags' };
+import { erasedCollections, templateModel } from './template/schema.ts';
 
 /** Builds the missing indexes of this service's database. */
 export async function setUpStore(connection: Connection): Promise<void> {

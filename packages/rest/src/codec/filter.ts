@@ -54,7 +54,7 @@ export function readFilters(
   defaultPrefix = '',
 ): Condition[] {
   const violations: Violation[] = [];
-  const conditions = filters.map(filterInput).flatMap((filter, index): Condition[] => {
+  const conditions = filters.map(fromProto).flatMap((filter, index): Condition[] => {
     const at = `#/filters/${index}`;
     const name = keys.has(filter.key) ? filter.key : defaultPrefix + filter.key;
     const key = keys.get(name);
@@ -62,8 +62,7 @@ export function readFilters(
       violations.push({ pointer: `${at}/key`, code: 'unknown_filter_key', detail: 'is not a filter key' });
       return [];
     }
-    const reader = new ValueReader(key, at, violations);
-    const condition = checkFilter({ ...filter, key: name }, key, reader);
+    const condition = readCondition({ ...filter, key: name }, key.kind, new ValueReader(key, at, violations));
     return condition ? [condition] : [];
   });
   if (violations.length > 0) {
@@ -97,7 +96,7 @@ export function matchesValue(condition: Condition, value: string | number): bool
   }
 }
 
-function filterInput(filter: Filter): FilterInput {
+function fromProto(filter: Filter): FilterInput {
   const json = (value: Filter['value']) => (value === undefined ? undefined : toJson(ValueSchema, value));
   return {
     key: filter.key,
@@ -109,53 +108,78 @@ function filterInput(filter: Filter): FilterInput {
   };
 }
 
-function checkFilter(filter: FilterInput, key: FilterKey, reader: ValueReader): Condition | undefined {
-  const comparator = filter.comparator === 'equal' ? '=' : filter.comparator;
-  if (key.kind === 'words' && comparator !== '=') return reader.refuse('comparator', 'must be = for this key');
-  switch (comparator) {
-    case '=':
-    case '!=': {
-      if (filter.value === undefined) return reader.missing('value');
-      const isNull = filter.value === null;
-      const value = isNull ? undefined : reader.read(filter.value, 'value', 0);
-      const values = value === undefined ? [] : [value];
-      return comparator === '='
-        ? { key: filter.key, operator: 'in', values, orUnset: false }
-        : { key: filter.key, operator: 'notIn', values, orUnset: !isNull };
-    }
-    case 'in':
-    case 'not in': {
-      if (filter.values.length === 0) return reader.missing('values');
-      const values = filter.values.flatMap((value, index) =>
-        value === null ? [] : (reader.read(value, `values/${index}`, 0) ?? []),
-      );
-      const hasNull = filter.values.includes(null);
-      return comparator === 'in'
-        ? { key: filter.key, operator: 'in', values, orUnset: hasNull }
-        : { key: filter.key, operator: 'notIn', values, orUnset: !hasNull };
-    }
-    case '<':
-    case '<=':
-    case '>':
-    case '>=': {
-      if (key.kind === 'boolean') return reader.refuse('comparator', 'cannot be used with a boolean key');
-      const value = reader.read(filter.value, 'value', comparator === '<=' || comparator === '>' ? endOfDay : 0);
-      return value === undefined ? undefined : { key: filter.key, operator: comparator, value };
-    }
-    case 'between': {
-      if (key.kind === 'boolean') return reader.refuse('comparator', 'cannot be used with a boolean key');
-      const from = reader.read(filter.from, 'from', 0);
-      const to = reader.read(filter.to, 'to', endOfDay);
-      return from === undefined || to === undefined ? undefined : { key: filter.key, operator: 'between', from, to };
-    }
-    case 'like': {
-      if (key.kind !== 'text') return reader.refuse('comparator', 'works on text keys only');
-      const pattern = reader.read(filter.value, 'value', 0);
-      return typeof pattern === 'string' ? { key: filter.key, operator: 'like', pattern } : undefined;
-    }
-    default:
-      return reader.refuse('comparator', 'is not known');
-  }
+/** A comparator of the contract. */
+interface Comparator {
+  /** The kinds of keys that it works on, unless it works on all; `detail` refuses the others. */
+  only?: { kinds: readonly FilterKind[]; detail: string };
+  /** Builds the condition. Undefined if the reader has refused a value. */
+  build(filter: FilterInput, reader: ValueReader): Condition | undefined;
+}
+
+const orderedKinds = {
+  kinds: ['integer', 'text', 'enum', 'time'],
+  detail: 'cannot be used with a boolean key',
+} as const;
+
+const comparators: ReadonlyMap<string, Comparator> = new Map<string, Comparator>([
+  ['=', { build: equals('in') }],
+  ['!=', { build: equals('notIn') }],
+  ['in', { build: isListed('in') }],
+  ['not in', { build: isListed('notIn') }],
+  ['<', { only: orderedKinds, build: compares('<', 0) }],
+  ['<=', { only: orderedKinds, build: compares('<=', endOfDay) }],
+  ['>', { only: orderedKinds, build: compares('>', endOfDay) }],
+  ['>=', { only: orderedKinds, build: compares('>=', 0) }],
+  ['between', { only: orderedKinds, build: isBetween }],
+  ['like', { only: { kinds: ['text'], detail: 'works on text keys only' }, build: isLike }],
+]);
+
+function readCondition(filter: FilterInput, kind: FilterKind, reader: ValueReader): Condition | undefined {
+  const name = filter.comparator === 'equal' ? '=' : filter.comparator;
+  if (kind === 'words' && name !== '=') return reader.refuse('comparator', 'must be = for this key');
+  const comparator = comparators.get(name);
+  if (!comparator) return reader.refuse('comparator', 'is not known');
+  const { only } = comparator;
+  if (only && !only.kinds.includes(kind)) return reader.refuse('comparator', only.detail);
+  return comparator.build(filter, reader);
+}
+
+function equals(operator: 'in' | 'notIn'): Comparator['build'] {
+  return ({ key, value: input }, reader) => {
+    if (input === undefined) return reader.missing('value');
+    const value = input === null ? undefined : reader.read(input, 'value', 0);
+    const values = value === undefined ? [] : [value];
+    return { key, operator, values, orUnset: operator === 'notIn' && input !== null };
+  };
+}
+
+function isListed(operator: 'in' | 'notIn'): Comparator['build'] {
+  return ({ key, values: inputs }, reader) => {
+    if (inputs.length === 0) return reader.missing('values');
+    const values = inputs.flatMap((input, index) =>
+      input === null ? [] : (reader.read(input, `values/${index}`, 0) ?? []),
+    );
+    return { key, operator, values, orUnset: inputs.includes(null) === (operator === 'in') };
+  };
+}
+
+/** `daySeconds` is added to a date without a time. */
+function compares(operator: '<' | '<=' | '>' | '>=', daySeconds: number): Comparator['build'] {
+  return ({ key, value: input }, reader) => {
+    const value = reader.read(input, 'value', daySeconds);
+    return value === undefined ? undefined : { key, operator, value };
+  };
+}
+
+function isBetween({ key, from: first, to: last }: FilterInput, reader: ValueReader): Condition | undefined {
+  const from = reader.read(first, 'from', 0);
+  const to = reader.read(last, 'to', endOfDay);
+  return from === undefined || to === undefined ? undefined : { key, operator: 'between', from, to };
+}
+
+function isLike({ key, value }: FilterInput, reader: ValueReader): Condition | undefined {
+  const pattern = reader.read(value, 'value', 0);
+  return typeof pattern === 'string' ? { key, operator: 'like', pattern } : undefined;
 }
 
 /** Reads the values of one filter and collects the violations. */
@@ -179,53 +203,60 @@ class ValueReader {
   }
 
   /** `daySeconds` is added to a date without a time. */
-  read(value: JsonValue | undefined, part: string, daySeconds: number): FilterValue | undefined {
-    if (value === undefined || value === null) return this.missing(part);
-    if (typeof value === 'string' && [...value].length > maxValueLength) {
+  read(input: JsonValue | undefined, part: string, daySeconds: number): FilterValue | undefined {
+    if (input === undefined || input === null) return this.missing(part);
+    if (typeof input === 'string' && [...input].length > maxValueLength) {
       return this.refuse(part, `is longer than ${maxValueLength} characters`, 'too_long');
     }
-    const read = this.#readKind(value, daySeconds);
-    return read ?? this.refuse(part, this.#expected());
-  }
-
-  #readKind(value: JsonValue, daySeconds: number): FilterValue | undefined {
-    switch (this.#key.kind) {
-      case 'integer':
-        return readInteger(value);
-      case 'time': {
-        if (typeof value === 'number') return isDateInRange(value) ? value : undefined;
-        if (typeof value !== 'string') return undefined;
-        const date = parseDateTime(value);
-        return date && date.seconds + (date.isDay ? daySeconds : 0);
-      }
-      case 'boolean':
-        return value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined;
-      case 'enum':
-        return typeof value === 'string' ? this.#key.spellings?.get(value) : undefined;
-      case 'text':
-      case 'words':
-        return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
-    }
-  }
-
-  #expected(): string {
-    switch (this.#key.kind) {
-      case 'integer':
-        return 'must be an integer';
-      case 'time':
-        return 'must be a date that exists, or Unix seconds';
-      case 'boolean':
-        return 'must be true or false';
-      case 'enum':
-        return `must be one of: ${[...(this.#key.spellings?.keys() ?? [])].join(', ')}`;
-      default:
-        return 'must be a text';
-    }
+    const kind = kinds[this.#key.kind];
+    return kind.read(input, this.#key, daySeconds) ?? this.refuse(part, kind.expected(this.#key));
   }
 }
 
-function readInteger(value: JsonValue): number | undefined {
-  if (typeof value === 'string' && !/^-?\d{1,15}$/.test(value)) return undefined;
-  const number = typeof value === 'string' ? Number(value) : value;
+/** The values of a kind of keys. */
+interface Kind {
+  /** Undefined if the input is no such value. `daySeconds` is added to a date without a time. */
+  read(input: JsonValue, key: FilterKey, daySeconds: number): FilterValue | undefined;
+  /** Describes the values in an error. */
+  expected(key: FilterKey): string;
+}
+
+const text: Kind = {
+  read: (input) => (typeof input === 'string' ? input : typeof input === 'number' ? String(input) : undefined),
+  expected: () => 'must be a text',
+};
+
+const booleans: ReadonlyMap<JsonValue, boolean> = new Map<JsonValue, boolean>([
+  [true, true],
+  ['true', true],
+  [false, false],
+  ['false', false],
+]);
+
+const kinds: Record<FilterKind, Kind> = {
+  integer: { read: readInteger, expected: () => 'must be an integer' },
+  time: {
+    read: (input, _key, daySeconds) => readTime(input, daySeconds),
+    expected: () => 'must be a date that exists, or Unix seconds',
+  },
+  boolean: { read: (input) => booleans.get(input), expected: () => 'must be true or false' },
+  enum: {
+    read: (input, { spellings }) => (typeof input === 'string' ? spellings?.get(input) : undefined),
+    expected: ({ spellings }) => `must be one of: ${[...(spellings?.keys() ?? [])].join(', ')}`,
+  },
+  text,
+  words: text,
+};
+
+function readTime(input: JsonValue, daySeconds: number): number | undefined {
+  if (typeof input === 'number') return isDateInRange(input) ? input : undefined;
+  if (typeof input !== 'string') return undefined;
+  const date = parseDateTime(input);
+  return date && date.seconds + (date.isDay ? daySeconds : 0);
+}
+
+function readInteger(input: JsonValue): number | undefined {
+  if (typeof input === 'string' && !/^-?\d{1,15}$/.test(input)) return undefined;
+  const number = typeof input === 'string' ? Number(input) : input;
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 }

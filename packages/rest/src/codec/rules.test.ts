@@ -331,18 +331,3 @@ test('shares its keywords with the documentation', () => {
   });
   expect(itemKeywordsOf(fieldNamed(CreateTicketRequestSchema, 'tags'))).toEqual({ maxItems: 500, uniqueItems: true });
 });
-
-test.each([
-  ['an address of one long label', { to: [`a@${'a'.repeat(50_000)}`] }],
-  ['an address of many labels', { to: [`a@${'a.'.repeat(25_000)}`] }],
-  ['an address of many dots', { to: [`${'a.'.repeat(25_000)}`] }],
-  ['an address of hyphens', { to: [`a@a${'-'.repeat(50_000)}`] }],
-  ['a URL of many users', { attachments: [{ url: `http://${'a:@'.repeat(16_000)}` }] }],
-  ['a URL of many numbers', { attachments: [{ url: `http://${'1.'.repeat(25_000)}^` }] }],
-  ['a URL of many colons', { attachments: [{ url: `http://[${':'.repeat(50_000)}` }] }],
-  ['a URL of many slashes', { attachments: [{ url: `a:${'/'.repeat(50_000)} ` }] }],
-])('checks %s in linear time', async (_, init) => {
-  const message = create(UpdateConversationRequestSchema, { ticketId: 1, conversationId: 1, ...init });
-  const violations = await withinCpuTime(200, () => messageValidator(UpdateConversationRequestSchema)(message));
-  expect(violations.length).toBeGreaterThan(0);
-});

@@ -41,7 +41,7 @@ export function messageValidator(message: DescMessage): MessageValidator {
   const known = validators.get(message);
   if (known) return known;
   const validate = ajv.compile(schemaOf(message));
-  const masked = maskedMessages(message);
+  const masked = maskChecks(message);
   const validator: MessageValidator = (value) => [
     ...schemaViolations(validate, value),
     ...masked.flatMap((check) => check(value as unknown as Record<string, unknown>, '#')).slice(0, maxViolations),
@@ -288,26 +288,29 @@ function detailOf(error: ErrorObject): string {
 type MaskCheck = (message: Record<string, unknown>, pointer: string) => Violation[];
 
 /** The checks of the update masks in a message and in the items of its lists. */
-function maskedMessages(message: DescMessage): MaskCheck[] {
-  const checks: MaskCheck[] = [];
-  for (const field of message.fields) {
-    if (field.message?.typeName === 'google.protobuf.FieldMask') {
-      const fields = new Map(message.fields.filter((other) => other !== field).map((other) => [other.name, other]));
-      checks.push((value, pointer) => maskViolations(fields, field, value, pointer));
-    } else if (field.fieldKind === 'list' && field.message && field.message !== message) {
-      const inner = maskedMessages(field.message);
-      if (inner.length === 0) continue;
-      checks.push((value, pointer) =>
-        ((value[field.localName] ?? []) as (Record<string, unknown> | undefined)[])
-          .slice(0, rulesOf(field).maxItems)
-          .flatMap((item, index) =>
-            // An item that could not be decoded from JSON is undefined.
-            item ? inner.flatMap((check) => check(item, `${pointer}/${field.jsonName}/${index}`)) : [],
-          ),
-      );
-    }
-  }
-  return checks;
+function maskChecks(message: DescMessage): MaskCheck[] {
+  return message.fields.flatMap((field) => {
+    if (field.message?.typeName === 'google.protobuf.FieldMask') return [checkMask(message, field)];
+    if (field.fieldKind !== 'list' || !field.message || field.message === message) return [];
+    const checks = maskChecks(field.message);
+    return checks.length === 0 ? [] : [checkItems(field, checks)];
+  });
+}
+
+function checkItems(list: DescField, checks: readonly MaskCheck[]): MaskCheck {
+  const { maxItems } = rulesOf(list);
+  return (message, pointer) => {
+    const items = (message[list.localName] ?? []) as (Record<string, unknown> | undefined)[];
+    return items.slice(0, maxItems).flatMap((item, index) =>
+      // An item that could not be decoded from JSON is undefined.
+      item ? checks.flatMap((check) => check(item, `${pointer}/${list.jsonName}/${index}`)) : [],
+    );
+  };
+}
+
+function checkMask(message: DescMessage, mask: DescField): MaskCheck {
+  const fields = new Map(message.fields.filter((field) => field !== mask).map((field) => [field.name, field]));
+  return (value, pointer) => maskViolations(fields, mask, value, pointer);
 }
 
 function maskViolations(

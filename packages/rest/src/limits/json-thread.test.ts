@@ -141,7 +141,7 @@ test('a module that cannot be loaded is 503', async () => {
 
 test('a value that cannot be copied is an error, and the next text is read', async () => {
   const thread = open();
-  await expect(thread.write('a', { text: () => 1 })).rejects.toThrow();
+  await expect(thread.write('a', { text: () => 1 })).rejects.toThrow('could not be cloned');
   expect(await thread.parse('a', bytesOf('1'))).toEqual({ json: 1, violations: [] });
 });
 

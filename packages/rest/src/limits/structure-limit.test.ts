@@ -37,7 +37,7 @@ test('finds the end of every string, however many quotes and backslashes are in 
     fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
       const text = JSON.stringify(pieces.join(''));
       expect(check(`[${text}${rest}]`)).not.toThrow();
-      expect(check(`[${text}${rest},1]`)).toThrow();
+      expect(check(`[${text}${rest},1]`)).toThrow('holds more than 60000 values');
     }),
     { numRuns: 8 },
   );

@@ -91,7 +91,9 @@ describe('malformed bytes', () => {
     ['a field with the number 0', [0x02, 0x00]],
     ['a text that is not UTF-8', [0x0a, 0x03, 0x1a, 0x01, 0xff]],
   ])('%s are refused', (_, bytes) => {
-    expect(() => fromBinary(ListValueSchema, Uint8Array.from(bytes))).toThrow();
+    expect(() => fromBinary(ListValueSchema, Uint8Array.from(bytes))).toThrow(
+      /illegal tag|premature EOF|invalid varint|not valid for encoding utf-8/,
+    );
     expect(() => limitWireStructure(Uint8Array.from(bytes), ListValueSchema)).toThrowError(
       refusal('malformed_message'),
     );

@@ -112,7 +112,7 @@ test('an error before the first message becomes a problem document, a later one 
   const response = await fetch(`${address}/event`, { headers: events });
   expect(response.status).toBe(200);
   received.resolve();
-  await expect(response.text()).rejects.toThrow();
+  await expect(response.text()).rejects.toThrow('terminated');
   expect(reported.map(({ reason }) => reason)).toEqual(['store_unavailable', 'store_unavailable']);
 });
 

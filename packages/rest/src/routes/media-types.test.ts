@@ -1,4 +1,3 @@
-import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { expect, test } from 'vitest';
 import { acceptedOf } from './media-types.ts';
 
@@ -23,13 +22,4 @@ test.each([
   [',;=,q=x', json],
 ])('Accept: %s', (accept, expected) => {
   expect(acceptedOf([json, events], accept)).toBe(expected);
-});
-
-test('a long header takes linear time', async () => {
-  const headers = [
-    'a/b;q=0.1,'.repeat(1600),
-    `text/event-stream${';'.repeat(16_000)}`,
-    `text/event-stream;x="${'\\'.repeat(16_000)}`,
-  ];
-  for (const accept of headers) await withinCpuTime(200, () => acceptedOf([json, events], accept));
 });

@@ -96,17 +96,6 @@ export function implement<Call>(
   return { service, handlers: served, streams };
 }
 
-/** Joins implementations of one service whose methods are handled by several features. */
-export function join<Call>(...parts: readonly ServiceImplementation<Call>[]): ServiceImplementation<Call> {
-  const [first] = parts;
-  if (!first) throw new Error('there is no implementation to join');
-  const handlers = new Map(parts.flatMap((part) => [...part.handlers]));
-  const streams = new Map(parts.flatMap((part) => [...part.streams]));
-  const inOrder = <Handler>(bound: ReadonlyMap<DescMethod, Handler>) =>
-    new Map(first.service.methods.flatMap((method) => [...bound].filter(([one]) => one === method)));
-  return { service: first.service, handlers: inOrder(handlers), streams: inOrder(streams) };
-}
-
 /** The functions of the server that the REST API needs. */
 export interface RestApiOptions<Call> extends ProblemContext {
   services: readonly ServiceImplementation<Call>[];

@@ -84,7 +84,7 @@ test('a later error aborts the response, so that clients see that it is incomple
   const address = await app.listen({ port: 0 });
   const response = await fetch(address + url);
   expect(response.status).toBe(200);
-  await expect(response.text()).rejects.toThrow();
+  await expect(response.text()).rejects.toThrow('terminated');
 });
 
 test('a client that disconnects ends the work, and one that does not read pauses it', async () => {

@@ -121,7 +121,7 @@ describe('a unary call', () => {
     const tags = createClient(TagService, transport);
     expect(await tags.createTag({})).toMatchObject({ id: 1 });
     transport.close();
-    await expect(tags.createTag({})).rejects.toThrow();
+    await expect(tags.createTag({})).rejects.toThrow('Channel has been shut down');
   });
 });
 

@@ -140,16 +140,20 @@ describe('a key set at a URL', () => {
 
 describe('a key set in a file', () => {
   it.each([
-    ['text that is not JSON', 'x'],
-    ['another structure', '[]'],
-    ['no keys', '{"keys":[]}'],
-    ['a private key', JSON.stringify({ keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })] })],
-    ['a secret', '{"keys":[{"kty":"oct","k":"AAAA"}]}'],
-  ])('is refused if the file contains %s', (_, text) => {
+    ['text that is not JSON', 'x', 'is not valid JSON'],
+    ['another structure', '[]', 'is not a key set'],
+    ['no keys', '{"keys":[]}', 'has no keys'],
+    [
+      'a private key',
+      JSON.stringify({ keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })] }),
+      'public keys only',
+    ],
+    ['a secret', '{"keys":[{"kty":"oct","k":"AAAA"}]}', 'public keys only'],
+  ])('is refused if the file contains %s', (_, text, problem) => {
     const folder = mkdtempSync(join(tmpdir(), 'ticketing-keys-'));
     const file = join(folder, 'jwks.json');
     writeFileSync(file, text);
-    expect(() => fileKeySource(file)).toThrow();
+    expect(() => fileKeySource(file)).toThrow(problem);
     rmSync(folder, { recursive: true });
   });
 });

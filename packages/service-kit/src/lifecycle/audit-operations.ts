@@ -39,5 +39,4 @@ export async function verifyAudit(
   return report.problems.length;
 }
 
-/** The audit log is read only where there is one: a service without a database has none. */
 type AuditKit = Pick<Kit<unknown, unknown>, 'audit'>;

@@ -11,7 +11,7 @@ import type { Caller } from '../identity/caller.ts';
 import type { OperationRequest } from '../operations/operation-request.ts';
 import { type OperationName, ownOperations } from '../operations/operations.ts';
 import { type EraseTicket, eraseDeletedTickets } from './erase-deleted-tickets.ts';
-import type { Kit } from './kit.ts';
+import { type AnyKit, hasStore } from './kit.ts';
 import type { ScheduledTask } from './schedule.ts';
 
 /** The parts of a service. The roles of a process decide which of them it runs. */
@@ -62,43 +62,63 @@ export interface PendingWork {
 
 /** Refuses a composition that does not fit the service's entry. Errors: the first difference. */
 export function checkComposition(entry: ServiceEntry, composition: Composition): void {
-  const { implementations = [], outboxes = [], handle, eraseTicket, tasks = [], loops = [] } = composition;
-  const mustErase = entry.keepsTicketData && entry.consumes.includes(ticketChangedTopic);
-  const isConsumer = handle !== undefined || eraseTicket !== undefined;
-  const hasRole = (role: Role) => entry.roles.includes(role);
-  const served = implementations.map(({ service }) => service.typeName);
-  const unserved = entry.contracts.find(({ typeName }) => !served.includes(typeName));
-  const unknown = served.find((name) => !entry.contracts.some(({ typeName }) => typeName === name));
-  const missing = ownOperations(entry).find((name) => !composition.operations?.[name]);
-  const difference =
-    (unserved && `it does not serve ${unserved.typeName}`) ||
-    (unknown && `it serves ${unknown}, which its entry does not list`) ||
-    (outboxes.length > 0 !== entry.publishes.length > 0 &&
-      'its outboxes and the topics that it publishes do not fit') ||
-    (isConsumer !== entry.consumes.length > 0 && 'its handler and the topics that it consumes do not fit') ||
-    (outboxes.length > 0 && !hasRole('relay') && 'it has outboxes but not the role relay') ||
-    (mustErase !== (eraseTicket !== undefined) && 'its eraseTicket and its keepsTicketData do not fit') ||
-    (eraseTicket && !entry.calls.includes('tickets') && 'it erases tickets but does not call tickets') ||
-    (consumedTopics(entry).length > 0 && !hasRole('consumer') && 'it receives events but has not the role consumer') ||
-    (missing && `it has not the operation ${missing}`) ||
-    (tasks.length > 0 && !hasRole('scheduler') && 'it has tasks but not the role scheduler') ||
-    loops
-      .filter(({ role }) => !hasRole(role))
-      .map(({ role }) => `it has a loop of the role ${role}, but not the role`)[0];
+  const [difference] = [contractDifferences, eventDifferences, workDifferences].flatMap((find) =>
+    find(entry, composition),
+  );
   if (difference) throw new Error(`The ${entry.name} service does not fit its entry: ${difference}.`);
 }
 
-/** The handler of all events that a service receives; undefined if it receives none. */
-export function eventHandlerOf(kit: Kit<unknown, unknown>, composition: Composition): HandleEvents | undefined {
+function contractDifferences({ contracts }: ServiceEntry, { implementations = [] }: Composition): string[] {
+  const served = implementations.map(({ service }) => service.typeName);
+  const listed = contracts.map(({ typeName }) => typeName);
+  const unserved = listed.filter((name) => !served.includes(name));
+  const unlisted = served.filter((name) => !listed.includes(name));
+  return [
+    ...unserved.map((name) => `it does not serve ${name}`),
+    ...unlisted.map((name) => `it serves ${name}, which its entry does not list`),
+  ];
+}
+
+function eventDifferences(entry: ServiceEntry, { outboxes = [], handle, eraseTicket }: Composition): string[] {
+  const publishes = outboxes.length > 0;
+  const erases = eraseTicket !== undefined;
+  const handles = handle !== undefined || erases;
+  const mustErase = entry.keepsTicketData && entry.consumes.includes(ticketChangedTopic);
+  const receives = consumedTopics(entry).length > 0;
+  const { publishes: published, consumes, calls, roles } = entry;
+  return sentences([
+    [publishes !== published.length > 0, 'its outboxes and the topics that it publishes do not fit'],
+    [handles !== consumes.length > 0, 'its handler and the topics that it consumes do not fit'],
+    [publishes && !roles.includes('relay'), 'it has outboxes but not the role relay'],
+    [mustErase !== erases, 'its eraseTicket and its keepsTicketData do not fit'],
+    [erases && !calls.includes('tickets'), 'it erases tickets but does not call tickets'],
+    [receives && !roles.includes('consumer'), 'it receives events but has not the role consumer'],
+  ]);
+}
+
+function workDifferences(entry: ServiceEntry, { operations = {}, tasks = [], loops = [] }: Composition): string[] {
+  const { roles } = entry;
+  return sentences([
+    ...ownOperations(entry).map((name) => [!operations[name], `it has not the operation ${name}`] as const),
+    [tasks.length > 0 && !roles.includes('scheduler'), 'it has tasks but not the role scheduler'],
+    ...loops.map(({ role }) => [!roles.includes(role), `it has a loop of the role ${role}, but not the role`] as const),
+  ]);
+}
+
+function sentences(checks: readonly (readonly [isWrong: boolean, sentence: string])[]): string[] {
+  return checks.filter(([isWrong]) => isWrong).map(([, sentence]) => sentence);
+}
+
+/** Makes the handler of all events that a service receives; undefined if it receives none. */
+export function toEventHandler(kit: AnyKit, composition: Composition): HandleEvents | undefined {
   const { handle, eraseTicket, handlesDeletions = false } = composition;
-  const handleOwn = eraseTicket
-    ? eraseDeletedTickets({ handle, handlesDeletions, eraseTicket, confirm: kit.confirmErasure })
-    : handle;
-  const { configuration } = kit;
-  if (!configuration) return handleOwn;
+  if (!hasStore(kit)) return handle;
+  const { confirmErasure: confirm, settingsCopy } = kit;
+  const handleOwn = eraseTicket ? eraseDeletedTickets({ handle, handlesDeletions, eraseTicket, confirm }) : handle;
+  if (!settingsCopy) return handleOwn;
   return async (events, context) => {
     const others = events.filter(({ topic }) => topic !== settingChangedTopic.name);
-    if (others.length < events.length) await configuration.refresh();
+    if (others.length < events.length) await settingsCopy.refresh();
     if (handleOwn && others.length > 0) await handleOwn(others, context);
   };
 }

@@ -38,7 +38,6 @@ export async function printDeletions(
   since: Date | undefined,
   print: Print,
 ): Promise<number> {
-  if (!entry.hasStore) return 0;
   print(JSON.stringify(await lineOf({ entry, kit }, since ?? new Date(0))));
   if (since) await noteExtension(kit);
   return 0;
@@ -47,7 +46,6 @@ export async function printDeletions(
 /** Appends to a ledger the deletions of a service since its last line. */
 export async function extendLedger(service: LedgerService, file: string, print: Print): Promise<number> {
   const { entry, kit } = service;
-  if (!entry.hasStore) return 0;
   extendLedgerFile(file, await lineOf(service, missingSince(file, entry.name)), print);
   await noteExtension(kit);
   return 0;
@@ -70,7 +68,6 @@ export async function applyLedger(
   { file, idMargin }: { file: string | undefined; idMargin: number },
   print: Print,
 ): Promise<number> {
-  if (!entry.hasStore) return 0;
   const ledger = file === undefined ? undefined : readLedger(file)(entry.name);
   const { connection } = kit.database;
   if (ledger?.store !== undefined && ledger.store !== (await storeIdOf(connection))) {
@@ -113,7 +110,7 @@ async function lineOf({ entry, kit }: Pick<LedgerService, 'entry' | 'kit'>, sinc
 }
 
 /** A call with which a service calls its own handlers, while it serves no requests. */
-function ownCall({ name }: ServiceEntry, { log, stopping }: Pick<Kit<unknown, unknown>, 'log' | 'stopping'>): Call {
+function ownCall({ name }: ServiceEntry, { log, stopping }: Pick<LedgerService['kit'], 'log' | 'stopping'>): Call {
   return {
     caller: serviceCaller(name),
     api: 'rpc',

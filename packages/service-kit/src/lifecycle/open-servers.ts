@@ -48,7 +48,7 @@ import { rpcInterceptor } from '../server/rpc-interceptor.ts';
 import { rpcRoutes } from '../server/rpc-routes.ts';
 import type { ListenerTls } from '../tls/service-tls.ts';
 import type { Composition } from './composition.ts';
-import type { Kit } from './kit.ts';
+import { type AnyKit, hasStore, type Kit } from './kit.ts';
 
 /** The parts from which the servers of a service are made. */
 interface ServerParts {
@@ -76,7 +76,7 @@ interface ServerParts {
  */
 export async function openServers(
   entry: ServiceEntry,
-  kit: Kit<unknown, unknown>,
+  kit: AnyKit,
   composition: Composition,
 ): Promise<ListeningServers> {
   const { config, log, metrics, tracer, health, issuer, runtime, limits } = kit;
@@ -84,11 +84,8 @@ export async function openServers(
   const internal = internalServer({ health, metrics, log, limits });
   if (composition.web) return listenOn(config, { http: composition.web, internal }, ports);
   const { implementations = [], onCaller } = composition;
-  const idempotent = entry.hasStore
-    ? honourIdempotencyKeys(auditChanges(implementations, kit.audit), kit.idempotency, kit.pages)
-    : implementations;
-  const refusing = entry.hasStore ? refuseWhenFull(idempotent, kit.space) : idempotent;
-  const limited = config.roles.includes('api') ? limitHandlers(announceDeprecation(refusing), limits) : [];
+  const stored = hasStore(kit) ? wrapWithStore(implementations, kit) : implementations;
+  const limited = config.roles.includes('api') ? limitHandlers(announceDeprecation(stored), limits) : [];
   const served = tracer ? traceHandlers(limited, tracer) : limited;
   requireAccessRules(entry);
   const authenticator = openAuthenticator(entry.name, {
@@ -114,6 +111,14 @@ export async function openServers(
   };
   const servers = { http: await webServer(entry, parts), grpc: await grpcServer(parts), internal };
   return listenOn(config, servers, ports);
+}
+
+/** Wraps handlers by those that need the database of the service. */
+function wrapWithStore(
+  implementations: readonly ServiceImplementation<Call>[],
+  { audit, idempotency, pages, space }: Kit<unknown, unknown>,
+): readonly ServiceImplementation<Call>[] {
+  return refuseWhenFull(honourIdempotencyKeys(auditChanges(implementations, audit), idempotency, pages), space);
 }
 
 const documentPath = '/openapi.json';

@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { openBus } from '@ticketing/events/bus/bus-config.ts';
 import { openDeadLetters } from '@ticketing/events/dead-letters/dead-letters.ts';
 import {
@@ -11,65 +10,50 @@ import {
   waitForNone,
 } from '@ticketing/events/operations.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
-import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { consumedTopics, type ServiceEntry } from '@ticketing/system/services.ts';
-import { defaultServerLimits } from '../config/server-limits.ts';
 import type { ServiceConfig } from '../config/service-config.ts';
 import type { OperationRequest } from '../operations/operation-request.ts';
 import type { OperationName } from '../operations/operations.ts';
 import { exportAudit, verifyAudit } from './audit-operations.ts';
-import { type Composition, eventHandlerOf } from './composition.ts';
-import { type Kit, openKit } from './kit.ts';
+import { type Composition, toEventHandler } from './composition.ts';
+import { type AnyKit, hasStore, type Kit, type KitOverrides, type KitProcess } from './kit.ts';
 import { applyLedger, extendLedger, printDeletions } from './ledger-operations.ts';
 
 const openTimeoutMs = 30_000;
+
+/** Opens the kit of a process; `compose` then makes the parts of the service. */
+export type OpenService<Own, Settings> = (
+  process: KitProcess<Own>,
+  overrides: KitOverrides<Settings>,
+  opened: AsyncDisposableStack,
+) => Promise<{ kit: AnyKit; compose(): Promise<Composition> }>;
 
 /** The parts of a service that an operation needs. */
 export interface OperatedService<Own, Settings> {
   entry: ServiceEntry;
   config: ServiceConfig & Own;
-  readSettings(configuration: Configuration): Settings;
-  compose(kit: Kit<Own, Settings>): Composition | Promise<Composition>;
+  open: OpenService<Own, Settings>;
 }
 
 /**
  * Carries out an operator's request on the stores of a service, while its processes may be running. Returns how many items
  * are left to do.
  *
- * Errors: store_unavailable, bus_unavailable.
+ * Errors: store_unavailable, bus_unavailable; an operation of a store for a service without one.
  */
 export async function operate<Own, Settings>(
-  { entry, config, readSettings, compose }: OperatedService<Own, Settings>,
+  { entry, config, open }: OperatedService<Own, Settings>,
   request: OperationRequest & { name: Exclude<OperationName, 'set-up'> },
   print: Print,
 ): Promise<number> {
-  const opened = new AsyncDisposableStack();
+  await using opened = new AsyncDisposableStack();
   const log = createLogger(entry.name, 'silent');
-  try {
-    const wakeRelay = () => undefined;
-    const { signal: stopping } = new AbortController();
-    const kit = await openKit(
-      {
-        entry,
-        config,
-        log,
-        runtime: systemRuntime,
-        limits: defaultServerLimits,
-        pageLimits: undefined,
-        readDisk: undefined,
-        readSettings,
-        settings: undefined,
-        wakeRelay,
-        stopping,
-        closing: stopping,
-      },
-      opened,
-    );
-    if (entry.hasStore) await Promise.race([kit.database.opened, failAfterTimeout(entry.name)]);
-    return await implementations[request.name]({ entry, kit, composition: await compose(kit) }, request, print);
-  } finally {
-    await opened.disposeAsync();
-  }
+  const { signal } = new AbortController();
+  const process = { entry, config, log, wakeRelay: () => undefined, stopping: signal, closing: signal };
+  const { kit, compose } = await open(process, {}, opened);
+  if (!hasStore(kit)) throw new Error(`The ${entry.name} service has no database.`);
+  await Promise.race([kit.database.opened, failAfterTimeout(entry.name)]);
+  return implementations[request.name]({ entry, kit, composition: await compose() }, request, print);
 }
 
 async function failAfterTimeout(service: string): Promise<never> {
@@ -114,7 +98,7 @@ async function listDeadLetters(
   print: Print,
 ): Promise<number> {
   const unsent = await printUndeliverable(composition.outboxes ?? [], print);
-  const hasHandler = eventHandlerOf(kit, composition) !== undefined;
+  const hasHandler = toEventHandler(kit, composition) !== undefined;
   const unhandled = hasHandler ? await printDeadLetters(openDeadLetters(kit.database.connection), print) : 0;
   print(`${entry.name}: ${unsent + unhandled} dead letters`);
   return unsent + unhandled;
@@ -122,7 +106,7 @@ async function listDeadLetters(
 
 async function replay({ entry, kit, composition }: Operated, { key }: OperationRequest, print: Print): Promise<number> {
   for (const outbox of composition.outboxes ?? []) await outbox.retryUndeliverable();
-  const handle = eventHandlerOf(kit, composition);
+  const handle = toEventHandler(kit, composition);
   if (!handle) return 0;
   const deadLetters = openDeadLetters(kit.database.connection);
   const left = await replayDeadLetters({ deadLetters, group: entry.name, handle, log: kit.log }, key, print);

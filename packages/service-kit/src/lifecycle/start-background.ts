@@ -19,60 +19,83 @@ import type { ServiceConfig } from '../config/service-config.ts';
 import { isAudited } from '../config/service-config.ts';
 import { measureBackups } from '../observability/backup-metrics.ts';
 import { watchRoles } from '../observability/role-metrics.ts';
-import type { ConfigurationCopy } from '../settings/configuration-copy.ts';
-import { type Composition, eventHandlerOf } from './composition.ts';
-import type { Kit } from './kit.ts';
+import type { SettingsCopy } from '../settings/settings-copy.ts';
+import { type Composition, toEventHandler } from './composition.ts';
+import { type AnyKit, hasStore, type Kit } from './kit.ts';
 import { type ScheduledTask, startSchedule } from './schedule.ts';
 
 /** Starts the background work of the roles that a process has. Returns its relay, if it has one. */
 export async function startBackground(
   entry: ServiceEntry,
-  kit: Kit<unknown, unknown>,
+  kit: AnyKit,
   composition: Composition,
   opened: AsyncDisposableStack,
 ): Promise<Relay | undefined> {
-  const { log, health, config, tracer } = kit;
+  const { config, health, log } = kit;
   const hasRole = (role: Role) => config.roles.includes(role);
-  const { outboxes = [], tasks = [], loops = [] } = composition;
-  const handle = eventHandlerOf(kit, composition);
-  const isConsumer = hasRole('consumer') && handle !== undefined;
-  // Not in the consumer: a consumer that is gone would measure nothing.
-  const measuresGroup = hasRole('scheduler') && handle !== undefined;
-  if (outboxes.length > 0) measureOutboxes(outboxes, kit.metrics.registry);
-  const isRelay = hasRole('relay') && outboxes.length > 0;
-  const opensBus = isRelay || isConsumer || measuresGroup;
-  const ownBus = config.bus && opensBus ? await openBus(config.bus, entry.name, log) : undefined;
-  const bus = ownBus && tracer ? tracedBus(ownBus, tracer) : ownBus;
-  if (bus) {
-    opened.defer(() => bus.close());
-    if (!sharesServer(config)) kit.metrics.measureDependency('bus', () => bus.check());
-  }
-  if (entry.hasStore) {
-    const { roles, expectedRoles: expected } = config;
-    const { connection, opened: reached } = kit.database;
-    const lastSeen = openLastSeen(connection);
-    measureBackups(lastSeen, kit.metrics.registry);
-    const watching = watchRoles({ lastSeen, roles, expected, opened: reached }, kit.metrics.registry);
-    opened.defer(() => watching.stop());
-  }
+  const { tasks = [], loops = [] } = composition;
+  if (hasStore(kit)) watchStore(kit, opened);
   for (const { role, start } of loops) {
     if (!hasRole(role)) continue;
     const loop = await start();
     opened.defer(() => loop.stop());
   }
-  const allTasks = hasRole('scheduler') ? [...tasks, ...kitTasks(entry, kit)] : [];
+  const allTasks = hasRole('scheduler') ? [...tasks, ...(hasStore(kit) ? storeTasks(entry, kit) : [])] : [];
   const schedule = startSchedule(allTasks, health, log);
   opened.defer(() => schedule.stop());
-  if (kit.configuration && hasRole('consumer')) {
-    const refresher = startRefreshing(kit.configuration, kit);
+  return hasStore(kit) ? startEvents(entry, kit, composition, opened) : undefined;
+}
+
+/** Measures the backups of a database, and which roles its service has. */
+function watchStore({ config, database, metrics }: Kit<unknown, unknown>, opened: AsyncDisposableStack): void {
+  const { roles, expectedRoles: expected } = config;
+  const lastSeen = openLastSeen(database.connection);
+  measureBackups(lastSeen, metrics.registry);
+  const watching = watchRoles({ lastSeen, roles, expected, opened: database.opened }, metrics.registry);
+  opened.defer(() => watching.stop());
+}
+
+/** Starts the consumer and the relay of a process. Returns the relay, if it has one. */
+async function startEvents(
+  entry: ServiceEntry,
+  kit: Kit<unknown, unknown>,
+  composition: Composition,
+  opened: AsyncDisposableStack,
+): Promise<Relay | undefined> {
+  const { config, database, log, metrics, settingsCopy } = kit;
+  const hasRole = (role: Role) => config.roles.includes(role);
+  const { outboxes = [] } = composition;
+  const handle = toEventHandler(kit, composition);
+  if (outboxes.length > 0) measureOutboxes(outboxes, metrics.registry);
+  const isConsumer = hasRole('consumer') && handle !== undefined;
+  // Not in the consumer: a consumer that is gone would measure nothing.
+  const measuresGroup = hasRole('scheduler') && handle !== undefined;
+  const isRelay = hasRole('relay') && outboxes.length > 0;
+  if (settingsCopy && hasRole('consumer')) {
+    const refresher = startRefreshing(settingsCopy, kit);
     opened.defer(() => refresher.stop());
   }
-  if (bus && isConsumer) startConsuming(entry, kit, { bus, handle }, opened);
-  if (bus && measuresGroup) measureGroup(consumerGroup(entry, kit, bus), kit.metrics.registry);
-  if (!bus || !isRelay) return undefined;
-  const relay = startRelay({ database: kit.database, outboxes, bus, log });
+  const bus = isRelay || isConsumer || measuresGroup ? await openTracedBus(entry, kit, opened) : undefined;
+  if (!bus) return undefined;
+  if (isConsumer) startConsuming(entry, kit, { bus, handle }, opened);
+  if (measuresGroup) measureGroup(consumerGroup(entry, kit, bus), metrics.registry);
+  if (!isRelay) return undefined;
+  const relay = startRelay({ database, outboxes, bus, log });
   opened.defer(() => relay.stop());
   return relay;
+}
+
+async function openTracedBus(
+  { name }: ServiceEntry,
+  { config, log, metrics, tracer }: Kit<unknown, unknown>,
+  opened: AsyncDisposableStack,
+): Promise<Bus | undefined> {
+  if (!config.bus) return undefined;
+  const untraced = await openBus(config.bus, name, log);
+  const bus = tracer ? tracedBus(untraced, tracer) : untraced;
+  opened.defer(() => bus.close());
+  if (!sharesServer(config)) metrics.measureDependency('bus', () => bus.check());
+  return bus;
 }
 
 /** Whether the bus is in the same database server as the store: then both are down together, for one reason. */
@@ -83,8 +106,7 @@ function sharesServer({ bus, store }: Pick<ServiceConfig, 'bus' | 'store'>): boo
 }
 
 /** Tasks that remove expired documents which this package stores in the database of every service. */
-function kitTasks(entry: ServiceEntry, kit: Kit<unknown, unknown>): ScheduledTask[] {
-  if (!entry.hasStore) return [];
+function storeTasks(entry: ServiceEntry, kit: Kit<unknown, unknown>): ScheduledTask[] {
   const removeOldRequests = () => kit.idempotency.removeExpired();
   const removeOldEvents = () => removeOldFromInbox(kit.database.connection);
   return [
@@ -125,16 +147,16 @@ export function appendToAuditLog(audit: Pick<AuditLog, 'seal'>, log: Pick<Logger
 const refreshMs = 60 * 60_000;
 const maxRetryMs = 60_000;
 
-/** Reads the configuration when the process starts and every hour, in case an event was removed before it arrived. */
+/** Reads the settings when the process starts and every hour, in case an event was removed before it arrived. */
 function startRefreshing(
-  configuration: ConfigurationCopy,
+  settingsCopy: SettingsCopy,
   { database, log }: Pick<Kit<unknown, unknown>, 'database' | 'log'>,
 ): WakefulLoop {
   return startWakefulLoop({
     pollMs: { busy: refreshMs, idle: refreshMs },
     after: database.opened,
     async run() {
-      await configuration.refresh();
+      await settingsCopy.refresh();
       return 'done';
     },
     onError(error, failures) {

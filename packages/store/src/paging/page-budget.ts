@@ -129,6 +129,27 @@ export function requirePageSize(sizes: readonly number[], openSizes: readonly nu
   throw invalidInput([{ pointer: '#/limit', code: 'page_too_large', detail }]);
 }
 
+/**
+ * Takes the bytes of a page for a request before it is read. Returns whether the page needs special care. Units: sizes in
+ * bytes, in the order of the page.
+ *
+ * Errors: page_too_large; those of `PageBudget.take`.
+ */
+export async function takePage(
+  pages: PageBudget,
+  key: string,
+  sizes: readonly number[],
+  request: PageRequester,
+): Promise<boolean> {
+  requirePageSize(sizes);
+  await pages.take(
+    key,
+    sizes.reduce((sum, size) => sum + size, 0),
+    request,
+  );
+  return isLargePage(sizes);
+}
+
 /** How many of the first items have at most `max` bytes together. Units: sizes in bytes, in the order of the page. */
 export function countThatFits(sizes: readonly number[], max = maxPageBytes): number {
   let left = max;

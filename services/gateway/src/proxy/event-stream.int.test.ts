@@ -54,12 +54,12 @@ it('breaks off a stream that its service breaks off', async () => {
   const { client, response } = await openStream(harness);
   await client.next();
   response.destroy();
-  await expect(client.next()).rejects.toThrow();
+  await expect(client.next()).rejects.toThrow('aborted');
 });
 
 it('ends the call of the service when the client leaves', async () => {
   const { client, request } = await openStream(harness);
-  const closed = once(request.socket, 'close');
+  const closed = once(request.socket, 'close', { signal: AbortSignal.timeout(10_000) });
   client.close();
   await closed;
 });
@@ -108,7 +108,7 @@ it('ends its streams when it stops, so that they look complete to the client', a
   const other = await startHarness({ DRAIN_MS: '200' });
   const { client, request } = await openStream(other);
   await client.next();
-  const closed = once(request.socket, 'close');
+  const closed = once(request.socket, 'close', { signal: AbortSignal.timeout(10_000) });
   const stopped = other.gateway.stop();
   expect(await client.next()).toBeUndefined();
   await closed;

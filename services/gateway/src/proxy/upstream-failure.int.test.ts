@@ -87,7 +87,7 @@ describe('a service', () => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.write('{"a":', () => response.destroy());
     });
-    await expect(harness.call('GET', '/ticket/1')).rejects.toThrow();
+    await expect(harness.call('GET', '/ticket/1')).rejects.toThrow('aborted');
   });
 
   it('whose response begins in time may take longer to end', async () => {
@@ -107,7 +107,10 @@ describe('a client that disconnects', () => {
       const called = Promise.withResolvers<void>();
       const ended = Promise.withResolvers<void>();
       other.stub.next((request, response) => {
-        request.socket.once('close', () => ended.resolve());
+        once(request.socket, 'close', { signal: AbortSignal.timeout(10_000) }).then(
+          () => ended.resolve(),
+          ended.reject,
+        );
         if (hasBegun) response.write('x');
         called.resolve();
       });

@@ -72,21 +72,21 @@ export function skillStore(connection: Connection, runtime: Pick<Runtime, 'rando
   return {
     add: (skill, mayNumber) =>
       storeCall(async () => {
-        const document = { ...documentOf(skill), slug: skill.slug };
+        const document = { ...toDocument(skill), slug: skill.slug };
         if (!mayNumber) return inserts.insert(document);
         await inserts.insertNumbered(document);
         return true;
       }),
-    find: (id) => storeCall(async () => skillOf(await skills.findOne({ _id: id, deleted: { $exists: false } }))),
+    find: (id) => storeCall(async () => fromDocument(await skills.findOne({ _id: id, deleted: { $exists: false } }))),
     change: (id, change, now) =>
       storeCall(() =>
         write(async () => {
           const filter = { _id: id, deleted: { $exists: false } };
-          const before = skillOf(await skills.findOne(filter));
+          const before = fromDocument(await skills.findOne(filter));
           if (!before || isDeepStrictEqual(before, { ...before, ...change })) return before;
-          const { _id, ...fields } = documentOf({ ...before, ...change, modifiedAt: now });
+          const { _id, ...fields } = toDocument({ ...before, ...change, modifiedAt: now });
           try {
-            return skillOf(await skills.findOneAndUpdate(filter, { $set: fields }, { returnDocument: 'after' }));
+            return fromDocument(await skills.findOneAndUpdate(filter, { $set: fields }, { returnDocument: 'after' }));
           } catch (error) {
             if (!isDuplicateKey(error)) throw error;
             return 'taken';
@@ -104,37 +104,37 @@ export function skillStore(connection: Connection, runtime: Pick<Runtime, 'rando
       }),
     page: ({ part, owner, limit, offset }) =>
       storeCall(async () => {
-        const filter = filterOf(part, owner);
+        const filter = toFilter(part, owner);
         const options = { projection: { bytes: 1 }, sort: { slug: 1, _id: 1 }, skip: offset, limit } as const;
-        const [total, found] = await Promise.all([
+        const [total, page] = await Promise.all([
           skills.countDocuments(filter),
           skills.find(filter, options).toArray(),
         ]);
-        return { total, sizes: found.map(({ _id, bytes }) => ({ id: _id, bytes: bytes ?? 0 })) };
+        return { total, sizes: page.map(({ _id, bytes }) => ({ id: _id, bytes: bytes ?? 0 })) };
       }),
     read: (ids) =>
       storeCall(async () => {
         const found = await skills.find({ _id: { $in: [...ids] }, deleted: { $exists: false } }).toArray();
-        const byId = new Map(found.map((document) => [document._id, skillOf(document)]));
+        const byId = new Map(found.map((document) => [document._id, fromDocument(document)]));
         return ids.flatMap((id) => byId.get(id) ?? []);
       }),
   };
 }
 
-function filterOf(part: string, owner: number | undefined): mongo.Filter<SkillDocument> {
+function toFilter(part: string, owner: number | undefined): mongo.Filter<SkillDocument> {
   const pattern = likePattern(`%${fold(part).replaceAll('%', '')}%`);
   const named = part === '' ? [] : [{ $or: [{ foldedName: { $regex: pattern } }, { slug: { $regex: pattern } }] }];
   const owned = owner === undefined ? [] : [{ owner: { $in: [shared, owner] } }];
   return { $and: [{ slug: { $exists: true } }, ...named, ...owned] } as mongo.Filter<SkillDocument>;
 }
 
-function documentOf({ id, ...skill }: SkillState): SkillDocument {
+function toDocument({ id, ...skill }: SkillState): SkillDocument {
   const texts = [skill.name, skill.description ?? '', skill.content ?? ''];
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), otherBytes);
   return { _id: id, ...skill, owner: skill.aiAgentId ?? shared, foldedName: fold(skill.name), bytes };
 }
 
-function skillOf(document: SkillDocument | null): SkillState | undefined {
+function fromDocument(document: SkillDocument | null): SkillState | undefined {
   if (!document || document.deleted) return undefined;
   const { _id, owner: _owner, foldedName: _foldedName, bytes: _bytes, deleted: _deleted, ...skill } = document;
   return { id: _id, ...(skill as Omit<SkillState, 'id'>) };

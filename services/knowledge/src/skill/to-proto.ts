@@ -4,7 +4,7 @@ import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { SkillState } from './rules.ts';
 
 /** A skill as it is returned. */
-export function skillMessage({ aiAgentId, description, content, createdAt, modifiedAt, ...skill }: SkillState): Skill {
+export function skillToProto({ aiAgentId, description, content, createdAt, modifiedAt, ...skill }: SkillState): Skill {
   return {
     $typeName: 'ticketing.knowledge.v1.Skill',
     ...skill,

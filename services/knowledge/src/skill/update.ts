@@ -3,12 +3,12 @@ import type {
   UpdateSkillResponse,
 } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
-import { duplicateSkill } from './find.ts';
-import { requireAgent } from './require-agent.ts';
+import { duplicateSkill, requireAgent } from './find.ts';
+import type { SkillParts } from './open.ts';
 import type { SkillState } from './rules.ts';
-import { requireName, skillMessage } from './to-proto.ts';
+import { requireName, skillToProto } from './to-proto.ts';
 
 /**
  * Changes a skill. Its slug stays when its name changes. If no value differs, nothing is changed.
@@ -17,21 +17,21 @@ import { requireName, skillMessage } from './to-proto.ts';
  * Source: docs/reference/api.md, Skills; docs/reference/api.md, Presence and null.
  */
 export async function updateSkill(
-  context: Context,
+  parts: SkillParts,
   call: Call,
   request: UpdateSkillRequest,
 ): Promise<UpdateSkillResponse> {
-  const { skills, now } = context;
-  const input = inputOf(request);
-  await requireAgent(context, call, request.aiAgentId);
-  const changed = await skills.change(request.id, input, now());
-  if (changed === undefined) throw notFound('Skill');
-  if (changed === 'taken') throw duplicateSkill();
-  return { $typeName: 'ticketing.knowledge.v1.UpdateSkillResponse', success: true, skill: skillMessage(changed) };
+  const { skills, runtime } = parts;
+  const input = toInput(request);
+  await requireAgent(parts, call, request.aiAgentId);
+  const after = await skills.change(request.id, input, secondsNow(runtime));
+  if (after === undefined) throw notFound('Skill');
+  if (after === 'taken') throw duplicateSkill();
+  return { $typeName: 'ticketing.knowledge.v1.UpdateSkillResponse', success: true, skill: skillToProto(after) };
 }
 
 /** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
-function inputOf(request: UpdateSkillRequest): Partial<SkillState> {
+function toInput(request: UpdateSkillRequest): Partial<SkillState> {
   const values: Record<string, () => object> = {
     name: () => ({ name: requireName(request.name ?? '') }),
     slug: () => ({ slug: request.slug }),

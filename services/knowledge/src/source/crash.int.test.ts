@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { editorCall as call, type KnowledgeHarness, startHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
 import { createKnowledgeSource } from './create.ts';
-import { erasePendingResponses } from './erase-responses.ts';
+import { erasePendingResponses } from './delete.ts';
 import { getKnowledgeSource } from './get.ts';
 import { updateKnowledgeSource } from './update.ts';
 

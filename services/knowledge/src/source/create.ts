@@ -3,15 +3,16 @@ import type {
   CreateKnowledgeSourceResponse,
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
 import { KnowledgeStatus, KnowledgeType } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Context } from '../context.ts';
+import type { SourceParts } from './open.ts';
 import { readSource } from './read.ts';
 import { requireTags } from './require-tags.ts';
 import { titleWordsOf } from './rules/search-words.ts';
 import { bytesOf, requireValidSource, type SourceState } from './rules/state.ts';
 import { fieldsOf } from './schema.ts';
-import { sourceMessage, sourceSubject } from './to-proto.ts';
+import { sourceSubject, sourceToProto } from './to-proto.ts';
 
 /**
  * Creates a knowledge source.
@@ -20,16 +21,16 @@ import { sourceMessage, sourceSubject } from './to-proto.ts';
  * Source: docs/reference/api.md, Knowledge.
  */
 export async function createKnowledgeSource(
-  context: Context,
+  parts: SourceParts,
   call: Call,
   request: CreateKnowledgeSourceRequest,
 ): Promise<CreateKnowledgeSourceResponse> {
-  const { sources, sourceIds, textWork, now } = context;
+  const { sources, sourceIds, textWork, runtime } = parts;
   const { idempotency } = call;
   const { text, textWords } = await textWork.clean(request.text ?? '', callerKey(call.caller));
-  const source = newSource(request, text, now());
+  const source = newSource(request, text, secondsNow(runtime));
   requireValidSource(await sources.tree(), source);
-  await requireTags(context, call, request.tags);
+  await requireTags(parts, call, request.tags);
   const next = () => sourceIds.next();
   const id = idempotency ? await idempotency.reserve('knowledgeSource', next) : await next();
   await sources.change(async (tree) => {
@@ -41,7 +42,7 @@ export async function createKnowledgeSource(
     return { source: created, write: { fields: fieldsOf(created, words), requestId: null } };
   });
   idempotency?.addSubject(sourceSubject(id));
-  const knowledgeSource = sourceMessage(await readSource(context, call, id));
+  const knowledgeSource = sourceToProto(await readSource(parts, call, id));
   return { $typeName: 'ticketing.knowledge.v1.CreateKnowledgeSourceResponse', knowledgeSource };
 }
 

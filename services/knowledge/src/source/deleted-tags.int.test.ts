@@ -3,6 +3,7 @@ import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_c
 import { tagChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -58,9 +59,10 @@ test('a tag that is written by a request which began before its deletion is remo
   await removeDeletedTagsAgain(process);
   expect(await tagsOf(late.id)).toEqual([5]);
   const deletedAt = 1_800_000_000;
+  const at = (seconds: number) => ({ ...systemRuntime, now: () => seconds * 1000 });
   await tags.updateOne({ _id: 4 }, { $set: { erasedAt: deletedAt * 1000 } });
-  await removeDeletedTagsAgain({ ...process, now: () => deletedAt + 3600 });
+  await removeDeletedTagsAgain({ ...process, runtime: at(deletedAt + 3600) });
   expect(await tags.findOne({ _id: 4 })).not.toBeNull();
-  await removeDeletedTagsAgain({ ...process, now: () => deletedAt + 3601 });
+  await removeDeletedTagsAgain({ ...process, runtime: at(deletedAt + 3601) });
   expect(await tags.findOne({ _id: 4 })).toBeNull();
 });

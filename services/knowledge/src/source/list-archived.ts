@@ -6,7 +6,7 @@ import type {
 import { KnowledgeStatus } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
+import type { SourceParts } from './open.ts';
 import { listSources } from './read-page.ts';
 
 /**
@@ -16,11 +16,11 @@ import { listSources } from './read-page.ts';
  * Source: docs/reference/api.md, Knowledge.
  */
 export async function listArchivedKnowledgeSources(
-  context: Context,
+  parts: SourceParts,
   call: Call,
   { limit, offset, parent, orderByDirection }: ListArchivedKnowledgeSourcesRequest,
 ): Promise<ListArchivedKnowledgeSourcesResponse> {
-  const { sources, isLarge, ...page } = await listSources(context, call, {
+  const { sources, isLarge, ...page } = await listSources(parts, call, {
     status: KnowledgeStatus.ARCHIVED,
     parent,
     limit,

@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
+import type { SourceParts } from './open.ts';
 import { listSources } from './read-page.ts';
 
 /**
@@ -14,12 +14,12 @@ import { listSources } from './read-page.ts';
  * Source: docs/reference/api.md, Knowledge.
  */
 export async function listKnowledgeSources(
-  context: Context,
+  parts: SourceParts,
   call: Call,
   { $typeName: _, $unknown: _unknown, ...request }: ListKnowledgeSourcesRequest,
 ): Promise<ListKnowledgeSourcesResponse> {
   const filter = { limit: undefined, offset: undefined, ...request, isAscending: false };
-  const { sources, isLarge, ...page } = await listSources(context, call, filter);
+  const { sources, isLarge, ...page } = await listSources(parts, call, filter);
   const response: ListKnowledgeSourcesResponse = {
     $typeName: 'ticketing.knowledge.v1.ListKnowledgeSourcesResponse',
     success: true,

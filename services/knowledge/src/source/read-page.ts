@@ -5,15 +5,16 @@ import {
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
 import { type DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { isLargePage } from '@ticketing/store/paging/page-budget.ts';
-import type { Context } from '../context.ts';
-import { admitPage, readSources } from './read.ts';
+import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
+import { isLargePage, takePage } from '@ticketing/store/paging/page-budget.ts';
+import type { SourceParts } from './open.ts';
+import { readSources } from './read.ts';
 import { blockedBy } from './rules/access.ts';
 import { sourcesByTime } from './rules/order.ts';
 import { maxSearchWords, searchedWords } from './rules/search-words.ts';
 import type { SourceNode, SourceTree } from './rules/state.ts';
 import { shownBytesOf } from './schema.ts';
-import { sourceMessage } from './to-proto.ts';
+import { sourceToProto } from './to-proto.ts';
 
 /** The filter, the page and the direction of a list of sources. */
 export interface SourceFilter
@@ -40,19 +41,20 @@ export interface SourcePage {
  *
  * Errors: not_allowed; page_too_large, too_much_at_once; too_many_words; search_too_slow.
  */
-export async function listSources(context: Context, call: Call, filter: SourceFilter): Promise<SourcePage> {
+export async function listSources(parts: SourceParts, call: Call, filter: SourceFilter): Promise<SourcePage> {
   const { limit = 100, offset = 0, status = KnowledgeStatus.ACTIVE } = filter;
-  const words = filter.q === undefined ? undefined : searchedWordsOf(filter.q);
-  const tree = await context.sources.tree();
-  const ranked = await matchingNodes(context, call, tree, { ...filter, status, words });
+  const words = filter.q === undefined ? undefined : parseSearch(filter.q);
+  const tree = await parts.sources.tree();
+  const ranked = await matchingNodes(parts, call, tree, { ...filter, status, words });
   const nodes = ranked.slice(offset, offset + limit);
-  await admitPage(
-    context,
-    call,
+  await takePage(
+    parts.pages,
+    callerKey(call.caller),
     nodes.map(({ bytes }) => bytes),
+    call,
   );
   const shown = await readSources(
-    context,
+    parts,
     call,
     nodes.map(({ id }) => id),
     tree,
@@ -61,7 +63,7 @@ export async function listSources(context: Context, call: Call, filter: SourceFi
   const isFoundByText = new Map(nodes.map(({ id, isFoundByText }) => [id, isFoundByText]));
   const sources = shown
     .filter(({ source, blocked }) => source.status === status && !(blocked.length > 0 && isFoundByText.get(source.id)))
-    .map(sourceMessage);
+    .map(sourceToProto);
   const isLarge = isLargePage(shown.map(({ source }) => shownBytesOf(source)));
   return { sources, total: ranked.length, offset, limit, isLarge };
 }
@@ -71,7 +73,7 @@ interface RankedNode extends Pick<SourceNode, 'id' | 'bytes'> {
 }
 
 async function matchingNodes(
-  { sources }: Context,
+  { sources }: SourceParts,
   { caller }: Call,
   tree: SourceTree,
   filter: SourceFilter & { status: KnowledgeStatus; words: string[][] | undefined },
@@ -104,7 +106,7 @@ async function matchingNodes(
 }
 
 /** Errors: too_many_words. */
-function searchedWordsOf(q: string): string[][] {
+function parseSearch(q: string): string[][] {
   const words = searchedWords(q);
   if (words.length <= maxSearchWords) return words;
   throw refused('#/q', 'too_many_words', `may have ${maxSearchWords} words`);

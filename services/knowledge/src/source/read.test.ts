@@ -1,5 +1,6 @@
 import { KnowledgeStatus, KnowledgeType } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
 import { parentTree } from '@ticketing/runtime/parent-tree.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { expect, test } from 'vitest';
 import { readSources } from './read.ts';
@@ -19,6 +20,7 @@ const stored = (revision: number, text: string): StoredSource => ({
   ...node,
   ...{ source: '', name: 'n', title: 't', text, tags: [], confidential: false, createdAt: 0, readers: [], revision },
 });
+const runtime = { ...systemRuntime, random: () => 0 };
 const call = { caller: { teams: [] as number[] } } as unknown as Call;
 
 /** Reads source 1 in a store whose trees and documents follow one another. */
@@ -29,7 +31,7 @@ function read(trees: SourceTree[], documents: StoredSource[][]) {
     tree: async () => later.shift() ?? first,
     read: async () => documents.shift() ?? [],
   } as unknown as SourceStore;
-  return readSources({ sources }, call, [1], first);
+  return readSources({ sources, runtime }, call, [1], first);
 }
 
 test('a text that was written after the teams were closed is not shown with the open ones from before', async () => {
@@ -45,6 +47,6 @@ test('a text from before the teams were opened is not shown with the open ones f
 test('a source that is deleted while it is read is left out, and one that changes all the time is 503', async () => {
   expect(await read([treeOf(1, [])], [[]])).toEqual([]);
   expect(await read([treeOf(1, []), treeOf(2, [])], [[stored(2, 'x')], []])).toEqual([]);
-  const changing = Array.from({ length: 100 }, () => [stored(9, 'x')]);
+  const changing = Array.from({ length: 1_000 }, () => [stored(9, 'x')]);
   await expect(read([treeOf(1, [])], changing)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
 });

@@ -1,13 +1,10 @@
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
-import type { Context } from '../context.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
+import type { SourceParts } from './open.ts';
 import { blockedBy } from './rules/access.ts';
 import type { SourceTree } from './rules/state.ts';
 import type { ShownSource } from './to-proto.ts';
-
-const maxAttempts = 50;
 
 /**
  * Reads sources as the caller may see them, in the order of `ids`. Sources that are deleted meanwhile are left out.
@@ -16,51 +13,39 @@ const maxAttempts = 50;
  * read is read again with a newer tree.
  */
 export async function readSources(
-  { sources }: Pick<Context, 'sources'>,
+  { sources, runtime }: Pick<SourceParts, 'sources' | 'runtime'>,
   { caller }: Pick<Call, 'caller'>,
   ids: readonly number[],
   tree: SourceTree,
 ): Promise<ShownSource[]> {
   const teams = new Set(caller.teams);
   const shown = new Map<number, ShownSource>();
-  let left: readonly number[] = ids;
-  let current = tree;
-  for (let attempt = 0; left.length > 0; attempt++) {
-    if (attempt === maxAttempts) throw tooBusy();
-    if (attempt > 0) current = await sources.tree();
-    const found = await sources.read(left);
+  let [left, current] = [ids, tree];
+  await retryOnConflict(runtime, tooBusy, async () => {
+    if (left.length === 0) return undefined;
+    const stored = await sources.read(left);
     const { revision } = current;
-    for (const source of found.filter((one) => one.revision <= revision)) {
+    for (const source of stored.filter((one) => one.revision <= revision)) {
       shown.set(source.id, { source, blocked: blockedBy(current, source.id, teams) });
     }
-    left = found.filter((one) => one.revision > revision).map(({ id }) => id);
-  }
+    left = stored.filter((one) => one.revision > revision).map(({ id }) => id);
+    if (left.length === 0) return undefined;
+    current = await sources.tree();
+    return conflict;
+  });
   return ids.flatMap((id) => shown.get(id) ?? []);
 }
 
 /** Reads one source. Errors: knowledge_source_not_found, also if it is deleted. */
-export async function readSource(context: Pick<Context, 'sources'>, call: Call, id: number): Promise<ShownSource> {
-  const tree = await context.sources.tree();
-  const [shown] = tree.get(id) ? await readSources(context, call, [id], tree) : [];
+export async function readSource(
+  parts: Pick<SourceParts, 'sources' | 'runtime'>,
+  call: Call,
+  id: number,
+): Promise<ShownSource> {
+  const tree = await parts.sources.tree();
+  const [shown] = tree.get(id) ? await readSources(parts, call, [id], tree) : [];
   if (!shown) throw notFound('Knowledge source');
   return shown;
-}
-
-/**
- * Takes the bytes of a page from the budget of this process before it is read. Returns whether it is large. Units: sizes
- * in bytes, in the order of the page.
- *
- * Errors: page_too_large, too_much_at_once.
- */
-export async function admitPage(
-  { pages }: Pick<Context, 'pages'>,
-  call: Call,
-  sizes: readonly number[],
-): Promise<boolean> {
-  requirePageSize(sizes);
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  await pages.take(callerKey(call.caller), bytes, call);
-  return isLargePage(sizes);
 }
 
 function tooBusy(): DomainError {

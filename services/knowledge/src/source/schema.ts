@@ -126,6 +126,9 @@ export function hashOf(source: SourceContent['source']): string {
   return createHash('sha256').update(source).digest('hex');
 }
 
+/** The collection with the ids of deleted tags, which no source may have any more. */
+export const deletedTagCollection = 'deletedTags';
+
 /** The collection of sources. */
 export function sourceCollection(connection: Connection): mongo.Collection<SourceDocument> {
   return openCollection<SourceDocument>(connection, 'sources');

@@ -18,7 +18,7 @@ export interface ShownSource {
 export const sourceSubject = (id: number): ResponseSubject => ({ kind: 'Knowledge source', id });
 
 /** Converts a source; omits its text and readers if the caller may not read it. */
-export function sourceMessage({ source, blocked }: ShownSource): KnowledgeSource {
+export function sourceToProto({ source, blocked }: ShownSource): KnowledgeSource {
   const isBlocked = blocked.length > 0;
   return {
     $typeName: 'ticketing.knowledge.v1.KnowledgeSource',
@@ -29,7 +29,7 @@ export function sourceMessage({ source, blocked }: ShownSource): KnowledgeSource
     name: source.name,
     tags: [...source.tags],
     teams: [...source.teams],
-    readByAgents: isBlocked ? [] : source.readers.map(readerMessage),
+    readByAgents: isBlocked ? [] : source.readers.map(readerToProto),
     title: source.title,
     text: isBlocked ? '' : source.text,
     confidential: source.confidential,
@@ -45,12 +45,12 @@ export function sourceMessage({ source, blocked }: ShownSource): KnowledgeSource
   };
 }
 
-function readerMessage({ id, name, readAt }: StoredSource['readers'][number]): KnowledgeSource['readByAgents'][number] {
+function readerToProto({ id, name, readAt }: StoredSource['readers'][number]): KnowledgeSource['readByAgents'][number] {
   return { $typeName: 'ticketing.knowledge.v1.KnowledgeReader', id, name, readAt: timestampOf(readAt) };
 }
 
 /** Converts a deleted source, of which only the id, the type and the times remain. */
-export function deletedSourceMessage(
+export function deletedSourceToProto(
   id: number,
   type: KnowledgeType,
   times: { createdAt: number; modifiedAt: number },
@@ -58,5 +58,5 @@ export function deletedSourceMessage(
   const nothing = { source: '', name: '', title: '', text: '' };
   const source = { ...nothing, tags: [], teams: [], confidential: false, excluded: false, readers: [], parent: null };
   const state = { id, type, status: KnowledgeStatus.DELETED, version: 0, revision: 0, bytes: 0, ...times, ...source };
-  return sourceMessage({ source: state, blocked: [] });
+  return sourceToProto({ source: state, blocked: [] });
 }

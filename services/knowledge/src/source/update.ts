@@ -7,16 +7,17 @@ import {
   KnowledgeStatus,
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Context } from '../context.ts';
 import { deleteSource } from './delete.ts';
+import type { SourceParts } from './open.ts';
 import { readSource } from './read.ts';
 import { requireTags } from './require-tags.ts';
 import { titleWordsOf } from './rules/search-words.ts';
 import { changeSource, requireValidSource, type SourceInput } from './rules/state.ts';
 import { fieldsOf } from './schema.ts';
-import { sourceMessage, sourceSubject } from './to-proto.ts';
+import { sourceSubject, sourceToProto } from './to-proto.ts';
 
 /**
  * Changes a knowledge source, or deletes it by `status`; then its other fields do not matter. If no value differs, nothing
@@ -27,23 +28,23 @@ import { sourceMessage, sourceSubject } from './to-proto.ts';
  * Source: docs/reference/api.md, Knowledge; docs/reference/api.md, Presence and null.
  */
 export async function updateKnowledgeSource(
-  context: Context,
+  parts: SourceParts,
   call: Call,
   request: UpdateKnowledgeSourceRequest,
 ): Promise<UpdateKnowledgeSourceResponse> {
   const { id } = request;
-  const input = inputOf(request);
-  if (input.status === KnowledgeStatus.DELETED) return responseOf(await deleteSource(context, call, id));
+  const input = toInput(request);
+  if (input.status === KnowledgeStatus.DELETED) return toResponse(await deleteSource(parts, call, id));
   // Checks first that the source exists, because reading the tags and cleaning the text take longer.
-  await readSource(context, call, id);
-  if (input.tags) await requireTags(context, call, input.tags);
-  await changeFields(context, call, id, input);
+  await readSource(parts, call, id);
+  if (input.tags) await requireTags(parts, call, input.tags);
+  await changeFields(parts, call, id, input);
   call.idempotency?.addSubject(sourceSubject(id));
-  return responseOf(sourceMessage(await readSource(context, call, id)));
+  return toResponse(sourceToProto(await readSource(parts, call, id)));
 }
 
 async function changeFields(
-  { sources, textWork, now }: Context,
+  { sources, textWork, runtime }: SourceParts,
   { caller }: Call,
   id: number,
   input: Partial<SourceInput>,
@@ -54,7 +55,7 @@ async function changeFields(
     const stored = await sources.findStored(id);
     if (!stored || !tree.get(id)) throw notFound('Knowledge source');
     const { textWords, ...before } = stored;
-    const after = changeSource(before, cleanInput, now());
+    const after = changeSource(before, cleanInput, secondsNow(runtime));
     requireValidSource(tree, after);
     if (after === before) return undefined;
     const words = { textWords: cleaned?.textWords ?? textWords, titleWords: titleWordsOf(after) };
@@ -62,14 +63,14 @@ async function changeFields(
   });
 }
 
-function responseOf(knowledgeSource: KnowledgeSource): UpdateKnowledgeSourceResponse {
+function toResponse(knowledgeSource: KnowledgeSource): UpdateKnowledgeSourceResponse {
   return { $typeName: 'ticketing.knowledge.v1.UpdateKnowledgeSourceResponse', success: true, knowledgeSource };
 }
 
 type Values = { [Name in keyof SourceInput]?: SourceInput[Name] | undefined };
 
 /** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
-function inputOf(request: UpdateKnowledgeSourceRequest): Partial<SourceInput> {
+function toInput(request: UpdateKnowledgeSourceRequest): Partial<SourceInput> {
   const values: Record<string, Values> = {
     type: { type: request.type },
     status: { status: request.status },

@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/templates/v1/email_template_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
+import type { EmailTemplateParts } from './open.ts';
 
 /**
  * Deletes an e-mail template. Settings drops it first, so that nothing is changed if that is not possible.
@@ -12,25 +12,25 @@ import type { Context } from '../context.ts';
  * Errors: email_template_not_found; those of the settings service. Source: docs/reference/api.md, E-mail templates.
  */
 export async function deleteEmailTemplate(
-  context: Context,
+  parts: EmailTemplateParts,
   call: Call,
   request: DeleteEmailTemplateRequest,
 ): Promise<DeleteEmailTemplateResponse> {
-  const { clients, emailTemplates } = context;
+  const { configuration, emailTemplates } = parts;
   const { trace, signal } = call;
   if (!(await emailTemplates.find(request.id))) throw notFound('Email template');
-  await clients.configuration({ trace, signal }).dropEmailTemplate({ emailTemplateId: request.id });
-  return removeEmailTemplate(context, call, request);
+  await configuration({ trace, signal }).dropEmailTemplate({ emailTemplateId: request.id });
+  return removeEmailTemplate(parts, call, request);
 }
 
 /** Deletes an e-mail template that settings has dropped, or drops by itself. Errors: email_template_not_found. */
 export async function removeEmailTemplate(
-  { emailTemplates, templates }: Context,
+  { emailTemplates, dropFromTemplates }: EmailTemplateParts,
   _call: Call,
   { id }: DeleteEmailTemplateRequest,
 ): Promise<DeleteEmailTemplateResponse> {
   if (!(await emailTemplates.remove(id))) throw notFound('Email template');
   // Templates saved concurrently with the deleted id read it as unset.
-  await templates.drop('emailTemplateId', [id]);
+  await dropFromTemplates(id);
   return { $typeName: 'ticketing.templates.v1.DeleteEmailTemplateResponse', success: true };
 }

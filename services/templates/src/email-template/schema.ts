@@ -1,5 +1,5 @@
 import { type Connection, type Model, Schema } from 'mongoose';
-import type { EmailTemplateState } from '../template/rules.ts';
+import type { EmailTemplateState } from './rules.ts';
 
 /** The document of an e-mail template. */
 export type EmailTemplateDocument = Omit<EmailTemplateState, 'id'> & {
@@ -22,7 +22,7 @@ export function emailTemplateModel(connection: Connection): Model<EmailTemplateD
 }
 
 /** Converts fields to those of the document. Names that differ only in case count as equal. */
-export function fieldsOf({ name, template }: Partial<EmailTemplateState>): Partial<EmailTemplateDocument> {
+export function toFields({ name, template }: Partial<EmailTemplateState>): Partial<EmailTemplateDocument> {
   return {
     ...(name === undefined ? {} : { name, foldedName: name.normalize('NFKC').toLowerCase() }),
     ...(template === undefined ? {} : { template, bytes: Buffer.byteLength(template) }),

@@ -4,8 +4,8 @@ import { removePresent } from '@ticketing/store/document/remove-present.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import { uniqueWrites } from '@ticketing/store/document/unique-writes.ts';
 import type { Connection } from 'mongoose';
-import type { EmailTemplateState } from '../template/rules.ts';
-import { type EmailTemplateDocument, emailTemplateModel, fieldsOf } from './schema.ts';
+import type { EmailTemplateState } from './rules.ts';
+import { type EmailTemplateDocument, emailTemplateModel, toFields } from './schema.ts';
 
 /** The id of an e-mail template, before its text is read. Units: bytes of the text. */
 export interface EmailTemplateEntry {
@@ -50,13 +50,13 @@ export function emailTemplateStore(connection: Connection, runtime: Pick<Runtime
     add: ({ id, ...state }) =>
       writeName(async () => {
         if ((await templates.exists({ _id: id })) !== null) return;
-        await templates.collection.insertOne({ _id: id, ...fieldsOf(state) } as never);
+        await templates.collection.insertOne({ _id: id, ...toFields(state) } as never);
       }),
-    find: (id) => storeCall(async () => stateOf(await templates.findById(id).lean<EmailTemplateDocument>())),
+    find: (id) => storeCall(async () => fromDocument(await templates.findById(id).lean<EmailTemplateDocument>())),
     change: (id, change) =>
       writeName(async () => {
-        const update = { $set: fieldsOf(change) };
-        return stateOf(
+        const update = { $set: toFields(change) };
+        return fromDocument(
           await templates
             .findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' })
             .lean<EmailTemplateDocument>(),
@@ -90,12 +90,12 @@ export function emailTemplateStore(connection: Connection, runtime: Pick<Runtime
           .find({ _id: { $in: [...ids] } })
           .sort({ _id: 1 })
           .lean<EmailTemplateDocument[]>();
-      return (await storeCall(find)).flatMap((one) => stateOf(one) ?? []);
+      return (await storeCall(find)).flatMap((one) => fromDocument(one) ?? []);
     },
   };
 }
 
-function stateOf(document: EmailTemplateDocument | null): EmailTemplateState | undefined {
+function fromDocument(document: EmailTemplateDocument | null): EmailTemplateState | undefined {
   return document ? { id: document._id, name: document.name, template: document.template } : undefined;
 }
 

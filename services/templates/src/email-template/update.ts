@@ -4,8 +4,8 @@ import type {
 } from '@ticketing/contracts/ticketing/templates/v1/email_template_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
-import { emailTemplateMessage } from '../template/to-proto.ts';
+import type { EmailTemplateParts } from './open.ts';
+import { emailTemplateToProto } from './to-proto.ts';
 import { requireValidEmailTemplate } from './validate.ts';
 
 /**
@@ -15,7 +15,7 @@ import { requireValidEmailTemplate } from './validate.ts';
  * Source: docs/reference/api.md, E-mail templates.
  */
 export async function updateEmailTemplate(
-  context: Context,
+  parts: EmailTemplateParts,
   call: Call,
   { id, updateMask, name, template }: UpdateEmailTemplateRequest,
 ): Promise<UpdateEmailTemplateResponse> {
@@ -24,14 +24,14 @@ export async function updateEmailTemplate(
     ...(paths.includes('name') && name !== undefined ? { name: name.trim() } : {}),
     ...(paths.includes('template') && template !== undefined ? { template } : {}),
   };
-  const known = await context.emailTemplates.find(id);
-  if (!known) throw notFound('Email template');
-  await requireValidEmailTemplate(context, call, change);
-  const changed = Object.keys(change).length === 0 ? known : await context.emailTemplates.change(id, change);
-  if (!changed) throw notFound('Email template');
+  const before = await parts.emailTemplates.find(id);
+  if (!before) throw notFound('Email template');
+  await requireValidEmailTemplate(parts, call, change);
+  const after = Object.keys(change).length === 0 ? before : await parts.emailTemplates.change(id, change);
+  if (!after) throw notFound('Email template');
   return {
     $typeName: 'ticketing.templates.v1.UpdateEmailTemplateResponse',
     success: true,
-    emailTemplate: emailTemplateMessage(changed),
+    emailTemplate: emailTemplateToProto(after),
   };
 }

@@ -1,15 +1,15 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Context } from '../context.ts';
-import type { EmailTemplateState } from '../template/rules.ts';
+import type { EmailTemplateParts } from './open.ts';
+import type { EmailTemplateState } from './rules.ts';
 
 /**
  * Refuses an invalid name or text of an e-mail template.
  * Errors: the problems of its text, message_placeholder, too_short.
  */
 export async function requireValidEmailTemplate(
-  { rendering }: Context,
+  { rendering }: EmailTemplateParts,
   { caller }: Call,
   { name, template }: Partial<EmailTemplateState>,
 ): Promise<void> {

@@ -6,8 +6,8 @@ import { notFound } from '@ticketing/errors/domain-error.ts';
 import { releaseFiles } from '@ticketing/files/attach-files.ts';
 import { eraseFiles } from '@ticketing/files/sweep-files.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
 import { dropFromAiAgents } from './drop-from-ai-agents.ts';
+import type { DeletionParts } from './open.ts';
 
 /** How long a deletion waits until AI agents have dropped the template. */
 const dropMs = 1_000;
@@ -19,18 +19,18 @@ const dropMs = 1_000;
  * Errors: template_not_found. Source: docs/reference/api.md, Templates.
  */
 export async function deleteTemplate(
-  context: Context,
+  parts: DeletionParts,
   { trace, signal, log }: Call,
   { id }: DeleteTemplateRequest,
 ): Promise<DeleteTemplateResponse> {
-  if (!(await context.templates.find(id))) throw notFound('Template');
-  await context.deletions.begin(id);
+  if (!(await parts.templates.find(id))) throw notFound('Template');
+  await parts.deletions.begin(id);
   // If this process dies after the next write, the sweeper removes them.
-  await releaseFiles(context, await context.templates.filesOf(id));
-  if (!(await context.templates.remove(id))) throw notFound('Template');
-  await eraseFiles(context, id);
+  await releaseFiles(parts.files, await parts.templates.readFiles(id));
+  if (!(await parts.templates.remove(id))) throw notFound('Template');
+  await eraseFiles(parts.files, id);
   const waiting = AbortSignal.any([signal, AbortSignal.timeout(dropMs)]);
-  await dropFromAiAgents(context, { trace, signal: waiting }, id).catch((error: unknown) => {
+  await dropFromAiAgents(parts, { trace, signal: waiting }, id).catch((error: unknown) => {
     log.info({ err: error, templateId: id }, 'AI agents drop a deleted template later');
   });
   return { $typeName: 'ticketing.templates.v1.DeleteTemplateResponse', success: true };

@@ -1,18 +1,18 @@
-import type { Context } from '../context.ts';
+import type { TemplateParts } from './open.ts';
 import type { TemplateState } from './rules.ts';
 
-type Stores = Pick<Context, 'templates' | 'erasedTickets' | 'deletedTags'>;
+type Stores = Pick<TemplateParts, 'templates' | 'erased'>;
 
 /** Drops a deleted ticket from all templates. Source: docs/reference/api.md, Deletion. */
-export async function eraseTicket({ templates, erasedTickets }: Stores, ticketId: number): Promise<void> {
+export async function eraseTicket({ templates, erased }: Stores, ticketId: number): Promise<void> {
   // First, so that a process that stores the ticket from now on drops it.
-  await erasedTickets.add(ticketId);
+  await erased.tickets.add(ticketId);
   await templates.drop('exampleTicketIds', [ticketId]);
 }
 
 /** Drops deleted tags from all templates. Source: docs/reference/api.md, Values. */
-export async function dropTags({ templates, deletedTags }: Stores, tagIds: readonly number[]): Promise<void> {
-  for (const id of tagIds) await deletedTags.add(id);
+export async function dropTags({ templates, erased }: Stores, tagIds: readonly number[]): Promise<void> {
+  for (const id of tagIds) await erased.tags.add(id);
   await templates.drop('tagId', tagIds);
 }
 
@@ -20,14 +20,11 @@ export async function dropTags({ templates, deletedTags }: Stores, tagIds: reado
  * Drops from a template that was just stored the tickets and the tag that were deleted since the request was checked.
  * Returns the template without them. If the process dies before this, `dropMissed` does it.
  */
-export async function withoutDeleted(
-  { templates, erasedTickets, deletedTags }: Stores,
-  state: TemplateState,
-): Promise<TemplateState> {
+export async function withoutDeleted({ templates, erased }: Stores, state: TemplateState): Promise<TemplateState> {
   const { tagId, exampleTicketIds } = state;
   const [tickets, tags] = await Promise.all([
-    erasedTickets.among(exampleTicketIds),
-    deletedTags.among(tagId === null ? [] : [tagId]),
+    erased.tickets.among(exampleTicketIds),
+    erased.tags.among(tagId === null ? [] : [tagId]),
   ]);
   await templates.drop('exampleTicketIds', [...tickets]);
   await templates.drop('tagId', [...tags]);
@@ -38,8 +35,14 @@ export async function withoutDeleted(
   };
 }
 
-/** Drops from all templates the tickets and tags that were deleted since a time. Units: Unix ms. */
-export async function dropMissed({ templates, erasedTickets, deletedTags }: Stores, since: number): Promise<void> {
-  await templates.drop('exampleTicketIds', await erasedTickets.since(since));
-  await templates.drop('tagId', await deletedTags.since(since));
+/** A request that was checked before a deletion has long ended, or its process has. */
+const missedMs = 60 * 60_000;
+const keptMs = 24 * 60 * 60_000;
+
+/** Drops from all templates the tickets and tags that were deleted lately, and forgets them after a day. */
+export async function dropMissed({ templates, erased }: Stores, now: number): Promise<void> {
+  await templates.drop('exampleTicketIds', await erased.tickets.since(now - missedMs));
+  await templates.drop('tagId', await erased.tags.since(now - missedMs));
+  await erased.tickets.removeOlderThan(now - keptMs);
+  await erased.tags.removeOlderThan(now - keptMs);
 }

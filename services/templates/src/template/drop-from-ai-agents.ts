@@ -1,8 +1,6 @@
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import type { Context } from '../context.ts';
-
-type Deletions = Pick<Context, 'clients' | 'deletions' | 'runtime' | 'templates'>;
+import type { DeletionParts } from './open.ts';
 
 const batchSize = 100;
 /** A request that has begun a deletion has ended after this time, or its process has died. */
@@ -10,11 +8,11 @@ const requestMs = 60_000;
 
 /** Has AI agents drop a response template that is deleted. Errors: those of the intents service, as ConnectError. */
 export async function dropFromAiAgents(
-  { clients, deletions }: Pick<Deletions, 'clients' | 'deletions'>,
+  { aiAgents, deletions }: Pick<DeletionParts, 'aiAgents' | 'deletions'>,
   { trace, signal }: OnBehalfOf,
   templateId: number,
 ): Promise<void> {
-  await clients.aiAgents({ trace, signal }).dropTemplate({ templateId });
+  await aiAgents({ trace, signal }).dropTemplate({ templateId });
   await deletions.finish(templateId);
 }
 
@@ -24,8 +22,8 @@ export async function dropFromAiAgents(
  *
  * Errors: store_unavailable; those of the intents service, as ConnectError. Source: docs/reference/api.md, Templates.
  */
-export async function dropDeletedFromAiAgents(context: Deletions): Promise<void> {
-  const { deletions, templates, runtime } = context;
+export async function dropDeletedFromAiAgents(parts: DeletionParts): Promise<void> {
+  const { deletions, templates, runtime } = parts;
   const call = { trace: continueTrace(undefined), signal: new AbortController().signal };
   for (;;) {
     const oldest = await deletions.oldest(batchSize);
@@ -33,7 +31,7 @@ export async function dropDeletedFromAiAgents(context: Deletions): Promise<void>
     const existing = new Set((await templates.findSome(oldest.map(({ id }) => id))).map(({ id }) => id));
     for (const { id } of ended) if (existing.has(id)) await deletions.finish(id);
     const deleted = oldest.filter(({ id }) => !existing.has(id));
-    for (const { id } of deleted) await dropFromAiAgents(context, call, id);
+    for (const { id } of deleted) await dropFromAiAgents(parts, call, id);
     if (deleted.length < batchSize) return;
   }
 }

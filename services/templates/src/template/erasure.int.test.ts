@@ -4,16 +4,16 @@ import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/tick
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
+import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { erasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import { crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { author, startHarness, type TemplatesHarness } from '../../test/harness.ts';
-import type { Context } from '../context.ts';
-import { scheduledTasks } from '../scheduled-tasks.ts';
 import { templateDeletionStore } from './deletion-store.ts';
-import { eraseTicket, withoutDeleted } from './drop-deleted.ts';
+import { dropMissed, eraseTicket, withoutDeleted } from './drop-deleted.ts';
 import { dropDeletedFromAiAgents } from './drop-from-ai-agents.ts';
+import type { DeletionParts } from './open.ts';
 import { templateStore } from './store.ts';
 
 let harness: TemplatesHarness;
@@ -61,9 +61,11 @@ async function changeTag(tagId: number, deleted: boolean): Promise<void> {
 
 const shown = async (id: number) => (await harness.request('GET', `/template/${id}`)).json;
 const stores = () => ({
-  templates: templateStore(database.connection),
-  erasedTickets: erasedIds(database.connection, 'erasedTickets', Date.now),
-  deletedTags: erasedIds(database.connection, 'deletedTags', Date.now),
+  templates: templateStore(database.connection, systemRuntime),
+  erased: {
+    tickets: erasedIds(database.connection, 'erasedTickets', Date.now),
+    tags: erasedIds(database.connection, 'deletedTags', Date.now),
+  },
 });
 
 describe('a deleted ticket', () => {
@@ -120,27 +122,22 @@ describe('a deleted ticket', () => {
     const [id = 0] = newTickets(1);
     const fields = { tagId: null, emailTemplateId: null, description: '', message: 'a', subject: null };
     const template = { id: newId(), version: 1, ...fields, exampleTicketIds: [id], attachments: [] };
-    const { templates, ...erased } = stores();
-    await eraseTicket({ templates, ...erased }, id);
+    const { templates, erased } = stores();
+    await eraseTicket({ templates, erased }, id);
     const hasDied = await crashAtWrite(1, 'after', async () => {
       await templates.add(template);
-      await withoutDeleted({ templates, ...erased }, template);
+      await withoutDeleted({ templates, erased }, template);
     });
     expect(hasDied).toBe(true);
     expect((await shown(template.id)).exampleTicketIds).toEqual([id]);
-    const run = (aheadMs: number) => {
-      const [task] = scheduledTasks({ templates, ...erased } as unknown as Context, {
-        now: () => Date.now() + aheadMs,
-      });
-      return task?.run();
-    };
+    const run = (aheadMs: number) => dropMissed({ templates, erased }, Date.now() + aheadMs);
     await run(60 * 60_000 + 1_000);
     expect((await shown(template.id)).exampleTicketIds).toEqual([id]);
     await run(59 * 60_000);
     expect((await shown(template.id)).exampleTicketIds).toEqual([]);
-    expect(await erased.erasedTickets.among([id])).toEqual(new Set([id]));
+    expect(await erased.tickets.among([id])).toEqual(new Set([id]));
     await run(24 * 60 * 60_000 + 1_000);
-    expect(await erased.erasedTickets.among([id])).toEqual(new Set());
+    expect(await erased.tickets.among([id])).toEqual(new Set());
   });
 });
 
@@ -192,7 +189,7 @@ describe('a response template that is deleted while the intents service is unava
     const at = (aheadMs: number) => {
       const now = () => Date.now() + aheadMs;
       const deletions = templateDeletionStore(connection, now);
-      return { deletions, templates: templateStore(connection), runtime: { now }, clients: {} } as unknown as Context;
+      return { deletions, templates: templateStore(connection, systemRuntime), runtime: { now } } as DeletionParts;
     };
     await at(0).deletions.begin(id);
     await dropDeletedFromAiAgents(at(50_000));

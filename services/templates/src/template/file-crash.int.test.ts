@@ -7,6 +7,7 @@ import {
 } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { fileContext } from '@ticketing/files/file-context.ts';
+import { sweepFiles } from '@ticketing/files/sweep-files.ts';
 import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
@@ -16,16 +17,16 @@ import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Context } from '../context.ts';
 import { emailTemplateStore } from '../email-template/store.ts';
-import { erasedCollections, setUpStore } from '../set-up-store.ts';
+import { setUpStore } from '../set-up-store.ts';
 import { createTemplate } from './create.ts';
 import { deleteTemplate } from './delete.ts';
 import { templateDeletionStore } from './deletion-store.ts';
 import { dropDeletedFromAiAgents } from './drop-from-ai-agents.ts';
+import type { DeletionParts, TemplateParts } from './open.ts';
 import type { TemplateDocument } from './schema.ts';
+import { erasedCollections } from './schema.ts';
 import { templateStore } from './store.ts';
-import { sweepTemplateFiles } from './sweep-files.ts';
 import { updateTemplate } from './update.ts';
 
 const connection = await testDatabase();
@@ -54,26 +55,26 @@ const dropTemplate = async ({ templateId }: { templateId: number }) => {
 
 const settings = async () => ({ genericTemplateId: undefined, fileMibPerDay: 2048 });
 
-/** A context like that of another process, with a clock that is some hours ahead. It calls no other service. */
-function newProcess(hoursFromNow = 0): Context {
+/** The dependencies of another process, with a clock that is some hours ahead. It calls no other service. */
+function newProcess(hoursFromNow = 0): TemplateParts & DeletionParts {
   const now = () => Date.now() + hoursFromNow * 3_600_000;
   const runtime = { ...systemRuntime, now };
-  const context: Partial<Context> = {
-    ...fileContext(connection, { outbound, runtime, settings }),
-    templates: templateStore(connection),
+  const parts: Partial<TemplateParts & DeletionParts> = {
+    files: fileContext(connection, { outbound, runtime, settings }),
+    templates: templateStore(connection, runtime),
     templateIds: idSequence(connection, 'template', now),
-    emailTemplates: emailTemplateStore(connection, runtime),
-    erasedTickets: erasedIds(connection, erasedCollections.tickets, now),
-    deletedTags: erasedIds(connection, erasedCollections.tags, now),
+    wrappers: { emailTemplates: emailTemplateStore(connection, runtime), settings },
+    erased: {
+      tickets: erasedIds(connection, erasedCollections.tickets, now),
+      tags: erasedIds(connection, erasedCollections.tags, now),
+    },
     deletions: templateDeletionStore(connection, now),
-    rendering: { violationsOf: async () => [] } as unknown as Context['rendering'],
-    settings,
-    clients: {
-      snapshots: () => ({}),
-      aiAgents: () => ({ dropTemplate }),
-    } as unknown as Context['clients'],
+    rendering: { violationsOf: async () => [] } as unknown as TemplateParts['rendering'],
+    clients: { snapshots: () => ({}) } as unknown as TemplateParts['clients'],
+    aiAgents: (() => ({ dropTemplate })) as unknown as DeletionParts['aiAgents'],
+    runtime,
   };
-  return context as Context;
+  return parts as TemplateParts & DeletionParts;
 }
 
 /** A call, with an `Idempotency-Key` if there is an id that the first request has reserved. */
@@ -96,7 +97,10 @@ function newTemplate(contents: readonly Buffer[], reservedId?: number) {
 }
 
 /** Runs the sweeper as another process would, some hours later. */
-const sweep = (hoursFromNow: number) => sweepTemplateFiles(newProcess(hoursFromNow));
+function sweep(hoursFromNow: number): Promise<void> {
+  const { files, templates } = newProcess(hoursFromNow);
+  return sweepFiles(files, templates.readFileKeys);
+}
 
 /** The lists of the files of all templates, after a check that exactly these files are stored, whole. */
 async function listedFiles(
@@ -115,7 +119,7 @@ async function listedFiles(
   expect(await connection.collection('fileRecords').countDocuments({ checkAt: { $exists: true } }), message).toBe(0);
   for (const { key, size } of lists.flat()) {
     const pieces: Uint8Array[] = [];
-    for await (const piece of newProcess().files.read(key, { start: 0, end: size })) pieces.push(piece);
+    for await (const piece of newProcess().files.files.read(key, { start: 0, end: size })) pieces.push(piece);
     const read = Buffer.concat(pieces);
     expect(
       contents.some((content) => content.equals(read)),

@@ -5,7 +5,7 @@ import type {
 import { attachmentNotFound } from '@ticketing/files/file-errors.ts';
 import { sendFile } from '@ticketing/files/send-file.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
+import type { TemplateParts } from './open.ts';
 
 /**
  * Sends a file of a response template, or the part of it that the header `Range` names.
@@ -14,13 +14,13 @@ import type { Context } from '../context.ts';
  * Source: docs/reference/api.md, Attachments.
  */
 export async function* getTemplateAttachment(
-  context: Context,
+  parts: TemplateParts,
   call: Call,
   { id, attachmentId }: GetTemplateAttachmentRequest,
 ): AsyncGenerator<GetTemplateAttachmentResponse> {
-  const attachment = (await context.templates.filesOf(id)).find((file) => file.id === attachmentId);
+  const attachment = (await parts.templates.readFiles(id)).find((file) => file.id === attachmentId);
   if (!attachment) throw attachmentNotFound('Template');
-  for await (const body of sendFile(context, call, attachment)) {
+  for await (const body of sendFile(parts.files, call, attachment)) {
     yield { $typeName: 'ticketing.templates.v1.GetTemplateAttachmentResponse', body };
   }
 }

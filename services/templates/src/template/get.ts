@@ -5,21 +5,22 @@ import type {
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Context } from '../context.ts';
+import { findWrapperText, readWrappers } from '../email-template/wrappers.ts';
+import type { TemplateParts } from './open.ts';
 import { templateBytes } from './rules.ts';
-import { messageBytes, templateMessage, wrapperOf, wrappersOf } from './to-proto.ts';
+import { responseBytes, templateToProto } from './to-proto.ts';
 
 /** Reads a response template. Errors: template_not_found, too_much_at_once. Source: docs/reference/api.md, Templates. */
 export async function getTemplate(
-  context: Context,
+  parts: TemplateParts,
   call: Call,
   { id }: GetTemplateRequest,
 ): Promise<GetTemplateResponse> {
-  const state = await context.templates.find(id);
+  const state = await parts.templates.find(id);
   if (!state) throw notFound('Template');
-  const wrappers = await wrappersOf(context, [state]);
-  const bytes = messageBytes(templateBytes(state), Buffer.byteLength(wrapperOf(wrappers, state) ?? ''));
-  await context.pages.take(callerKey(call.caller), bytes, call);
-  const template = templateMessage(state, wrappers);
+  const wrappers = await readWrappers(parts.wrappers, [state]);
+  const bytes = responseBytes(templateBytes(state), Buffer.byteLength(findWrapperText(wrappers, state) ?? ''));
+  await parts.pages.take(callerKey(call.caller), bytes, call);
+  const template = templateToProto(state, wrappers);
   return { $typeName: 'ticketing.templates.v1.GetTemplateResponse', template };
 }

@@ -6,7 +6,7 @@ import { invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { ifFound } from '@ticketing/service-kit/client/if-found.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Context } from '../context.ts';
+import type { PreviewParts } from './open.ts';
 import { unknownEmailTemplate } from './validate.ts';
 
 /**
@@ -16,24 +16,24 @@ import { unknownEmailTemplate } from './validate.ts';
  * Source: docs/reference/api.md, Templates.
  */
 export async function previewTemplate(
-  context: Context,
+  parts: PreviewParts,
   call: Call,
   { message = '', ticketId, contractId, emailTemplateId, templateData = {} }: PreviewTemplateRequest,
 ): Promise<PreviewTemplateResponse> {
   const ids = { ...(ticketId === undefined ? {} : { ticketId }), ...(contractId === undefined ? {} : { contractId }) };
-  const [wrapper, found] = await Promise.all([
-    wrapperTextOf(context, emailTemplateId),
-    ifFound(context.clients.tickets(call).getTemplateVariables(ids)),
+  const [wrapper, response] = await Promise.all([
+    readWrapper(parts, emailTemplateId),
+    ifFound(parts.tickets(call).getTemplateVariables(ids)),
   ]);
-  if (!found) throw notFound('Ticket');
-  const { variables } = found;
+  if (!response) throw notFound('Ticket');
+  const { variables } = response;
   const caller = callerKey(call.caller);
-  await context.pages.take(caller, variables.length, call);
+  await parts.pages.take(caller, variables.length, call);
   const more = { in: templateData };
   const input = { message, wrapper, variables, more, pointer: '#/message' };
-  const { message: preview } = await context.rendering.render(input, caller);
+  const { message: preview } = await parts.rendering.render(input, caller);
   // Last, because the bytes of large values can be read once only.
-  const { json } = await context.json.parse(caller, variables);
+  const { json } = await parts.json.parse(caller, variables);
   return {
     $typeName: 'ticketing.templates.v1.PreviewTemplateResponse',
     success: true,
@@ -42,9 +42,9 @@ export async function previewTemplate(
   };
 }
 
-async function wrapperTextOf(context: Context, emailTemplateId: number | undefined): Promise<string | undefined> {
+async function readWrapper(parts: PreviewParts, emailTemplateId: number | undefined): Promise<string | undefined> {
   if (emailTemplateId === undefined) return undefined;
-  const found = await context.emailTemplates.find(emailTemplateId);
-  if (!found) throw invalidInput(await unknownEmailTemplate(context, emailTemplateId));
-  return found.template;
+  const wrapper = await parts.wrappers.emailTemplates.find(emailTemplateId);
+  if (!wrapper) throw invalidInput(await unknownEmailTemplate(parts.wrappers, emailTemplateId));
+  return wrapper.template;
 }

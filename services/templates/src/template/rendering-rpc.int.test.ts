@@ -184,7 +184,7 @@ describe('WrapMessage', () => {
     ]);
     const text = 'x'.repeat(1024 * 1024 - '<p></p><p></p>'.length);
     expect(await wrapMessage([id], text)).toBe(`<p></p><p>${text}</p>`);
-    await expect(wrapMessage([id], 'x'.repeat(1024 * 1024 + 1))).rejects.toThrow();
+    await expect(wrapMessage([id], 'x'.repeat(1024 * 1024 + 1))).rejects.toThrow('is longer than 1048576 bytes');
   });
 });
 
@@ -197,7 +197,9 @@ it('FindWrapper returns the text of the first e-mail template that exists', asyn
   expect(await find(99999)).toBeUndefined();
   await harness.write('DELETE', `/emailTemplate/${second.id}`);
   expect(await find(second.id, first.id)).toBe('1 %MESSAGE%');
-  await expect(client.findWrapper({ emailTemplateIds: [] })).rejects.toThrow();
-  await expect(client.findWrapper({ emailTemplateIds: Array(11).fill(first.id) })).rejects.toThrow();
+  await expect(client.findWrapper({ emailTemplateIds: [] })).rejects.toThrow('must NOT have fewer than 1 items');
+  await expect(client.findWrapper({ emailTemplateIds: Array(11).fill(first.id) })).rejects.toThrow(
+    'must NOT have more than 10 items',
+  );
   expect(await find(...Array(10).fill(first.id))).toBe('1 %MESSAGE%');
 });

@@ -20,14 +20,6 @@ export interface TemplateState {
 /** The fields that a request can change. */
 export type TemplateChange = Partial<Omit<TemplateState, 'id' | 'version'>>;
 
-/** A stored e-mail template: the text around a message in a mail. */
-export interface EmailTemplateState {
-  id: number;
-  name: string;
-  /** HTML and Handlebars, with `%MESSAGE%` where the message is inserted. */
-  template: string;
-}
-
 /** The estimated bytes of an attachment in a response, without its name. */
 const attachmentBytes = 400;
 

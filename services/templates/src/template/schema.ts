@@ -27,17 +27,20 @@ schema.index({ tagId: 1 });
 schema.index({ emailTemplateId: 1 });
 schema.index({ exampleTicketIds: 1 });
 
+/** The collections with the ids of tickets and tags that were deleted, and that no template may name any more. */
+export const erasedCollections = { tickets: 'erasedTickets', tags: 'deletedTags' };
+
 /** The model of the response templates on a connection. */
 export function templateModel(connection: Connection): Model<TemplateDocument> {
   return connection.model<TemplateDocument>('Template', schema as unknown as Schema<TemplateDocument>);
 }
 
 /** Converts a template to its document. */
-export function documentOf({ id, ...state }: TemplateState): TemplateDocument {
+export function toDocument({ id, ...state }: TemplateState): TemplateDocument {
   return { _id: id, ...state, bytes: templateBytes({ id, ...state }) };
 }
 
 /** Converts a document to its template. */
-export function stateOf({ _id, bytes: _bytes, ...state }: TemplateDocument): TemplateState {
+export function fromDocument({ _id, bytes: _bytes, ...state }: TemplateDocument): TemplateState {
   return { id: _id, ...state };
 }

@@ -1,11 +1,12 @@
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { escapePattern, type Query } from '@ticketing/store/document/field-query.ts';
 import { removePresent } from '@ticketing/store/document/remove-present.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { isDuplicateKey, storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import type { Connection } from 'mongoose';
 import type { TemplateChange, TemplateState } from './rules.ts';
-import { documentOf, stateOf, type TemplateDocument, templateModel } from './schema.ts';
+import { fromDocument, type TemplateDocument, templateModel, toDocument } from './schema.ts';
 
 /** Selects the templates whose texts contain `q`, without regard to case, and that have a tag. */
 export interface TemplateFilter {
@@ -28,7 +29,9 @@ export interface TemplateStore {
   add(template: TemplateState): Promise<void>;
   find(id: number): Promise<TemplateState | undefined>;
   /** The files that a template lists; none if there is no such template. */
-  filesOf(id: number): Promise<readonly AttachmentState[]>;
+  readFiles(id: number): Promise<readonly AttachmentState[]>;
+  /** The keys of the files that a template lists, by which the sweeper knows the others. */
+  readFileKeys(id: number): Promise<Set<string>>;
   /**
    * Changes a template; undefined if there is none. Errors: what `decide` throws; concurrent_change, if too many other
    * changes come first.
@@ -44,51 +47,55 @@ export interface TemplateStore {
   drop(reference: TemplateReference, ids: readonly number[]): Promise<void>;
 }
 
-const maxAttempts = 20;
+const tooOften = 'The template was changed by others at the same time.';
 const maxQueryMs = 5_000;
 
 /** Opens the response templates on a connection. */
-export function templateStore(connection: Connection): TemplateStore {
+export function templateStore(connection: Connection, runtime: Pick<Runtime, 'random'>): TemplateStore {
   const templates = templateModel(connection);
 
   async function find(id: number): Promise<TemplateState | undefined> {
     const found = await templates.findById(id).lean<TemplateDocument>();
-    return found ? stateOf(found) : undefined;
+    return found ? fromDocument(found) : undefined;
+  }
+
+  function readFiles(id: number): Promise<readonly AttachmentState[]> {
+    return storeCall(async () => {
+      const document = await templates.findById(id, { attachments: 1 }).lean<Pick<TemplateDocument, 'attachments'>>();
+      return document?.attachments ?? [];
+    });
   }
 
   /** Returns false if another request has changed it first. */
   async function write(before: TemplateState, after: TemplateState): Promise<boolean> {
-    const { _id, ...fields } = documentOf(after);
+    const { _id, ...fields } = toDocument(after);
     const { matchedCount } = await templates.updateOne({ _id, version: before.version }, { $set: fields });
     return matchedCount === 1;
   }
 
-  async function change(id: number, decide: DecideTemplate): Promise<TemplateState | undefined> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const before = await storeCall(() => find(id));
-      if (!before) return undefined;
-      const after = { ...before, ...(await decide(before)), version: before.version + 1 };
-      if (await storeCall(() => write(before, after))) return after;
-    }
-    throw new DomainError('aborted', 'concurrent_change', 'The template was changed by others at the same time.');
+  async function attemptChange(
+    id: number,
+    decide: DecideTemplate,
+  ): Promise<TemplateState | undefined | typeof conflict> {
+    const before = await storeCall(() => find(id));
+    if (!before) return undefined;
+    const after = { ...before, ...(await decide(before)), version: before.version + 1 };
+    return (await storeCall(() => write(before, after))) ? after : conflict;
   }
 
   return {
     add: (template) =>
       storeCall(async () => {
         try {
-          await templates.collection.insertOne(documentOf(template) as never);
+          await templates.collection.insertOne(toDocument(template) as never);
         } catch (error) {
           if (!isDuplicateKey(error)) throw error;
         }
       }),
     find: (id) => storeCall(() => find(id)),
-    filesOf: (id) =>
-      storeCall(async () => {
-        const found = await templates.findById(id, { attachments: 1 }).lean<Pick<TemplateDocument, 'attachments'>>();
-        return found?.attachments ?? [];
-      }),
-    change,
+    readFiles,
+    readFileKeys: async (id) => new Set((await readFiles(id)).map(({ key }) => key)),
+    change: (id, decide) => retryOnConflict(runtime, tooOften, () => attemptChange(id, decide)),
     remove: (id) =>
       storeCall(() =>
         removePresent(
@@ -99,7 +106,7 @@ export function templateStore(connection: Connection): TemplateStore {
     list: (filter, offset, limit) =>
       storeCall(() =>
         translateTimeLimit('Search for another text, or by a tag.', async () => {
-          const query = queryOf(filter);
+          const query = toQuery(filter);
           const projection = { emailTemplateId: 1, bytes: 1 };
           const options = { maxTimeMS: maxQueryMs };
           const [total, page] = await Promise.all([
@@ -123,7 +130,7 @@ export function templateStore(connection: Connection): TemplateStore {
           .find({ _id: { $in: [...ids] } })
           .sort({ _id: 1 })
           .lean<TemplateDocument[]>();
-        return found.map(stateOf);
+        return found.map(fromDocument);
       }),
     drop: (reference, ids) =>
       storeCall(async () => {
@@ -136,7 +143,7 @@ export function templateStore(connection: Connection): TemplateStore {
   };
 }
 
-function queryOf({ q, tagId }: TemplateFilter): Query {
+function toQuery({ q, tagId }: TemplateFilter): Query {
   const pattern = { $regex: escapePattern(q ?? ''), $options: 'i' };
   return {
     ...(q ? { $or: [{ description: pattern }, { subject: pattern }, { message: pattern }] } : {}),

@@ -1,14 +1,17 @@
-import type { UpdateTemplateRequest, UpdateTemplateResponse } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
+import type {
+  UpdateTemplateRequest,
+  UpdateTemplateResponse,
+} from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { claimFiles, releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { attachDraftFiles, type DraftFiles } from '@ticketing/files/draft-files.ts';
-import { newFiles, type NewFiles } from '@ticketing/files/new-files.ts';
+import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
+import type { TemplateParts } from './open.ts';
 import type { TemplateChange, TemplateState } from './rules.ts';
 import type { DecideTemplate } from './store.ts';
-import { writtenTemplate } from './stored-to-proto.ts';
+import { storedTemplateToProto } from './to-proto.ts';
 import { requireValidTemplate } from './validate.ts';
 
 /**
@@ -18,23 +21,23 @@ import { requireValidTemplate } from './validate.ts';
  * Source: docs/reference/api.md, Templates.
  */
 export async function updateTemplate(
-  context: Context,
+  parts: TemplateParts,
   call: Call,
   request: UpdateTemplateRequest,
 ): Promise<UpdateTemplateResponse> {
   const { id } = request;
-  if (!(await context.templates.find(id))) throw notFound('Template');
-  const change = changeOf(request);
-  await requireValidTemplate(context, call, change);
+  if (!(await parts.templates.find(id))) throw notFound('Template');
+  const change = toChange(request);
+  await requireValidTemplate(parts, call, change);
   const changed = request.updateMask?.paths.includes('attachments')
-    ? await changeWithFiles(context, call, request, change)
-    : await applyChange(context, id, () => change);
-  const template = await writtenTemplate(context, call, changed);
+    ? await changeWithFiles(parts, call, request, change)
+    : await applyChange(parts, id, () => change);
+  const template = await storedTemplateToProto(parts, call, changed);
   return { $typeName: 'ticketing.templates.v1.UpdateTemplateResponse', success: true, template };
 }
 
 /** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
-function changeOf(request: UpdateTemplateRequest): TemplateChange {
+function toChange(request: UpdateTemplateRequest): TemplateChange {
   const values: Record<string, { [Name in keyof TemplateChange]: TemplateChange[Name] | undefined }> = {
     message: { message: request.message },
     description: { description: request.description },
@@ -48,33 +51,33 @@ function changeOf(request: UpdateTemplateRequest): TemplateChange {
 
 /** Changes a template and the list of its files. Files that it lists no longer are removed. */
 async function changeWithFiles(
-  context: Context,
+  parts: TemplateParts,
   call: Call,
   { id, attachments }: UpdateTemplateRequest,
   change: TemplateChange,
 ): Promise<TemplateState> {
-  const drafted = await attachDraftFiles(context, call, attachments);
-  const files = newFiles(context, call);
+  const drafted = await attachDraftFiles(parts.files, call, attachments);
+  const files = newFiles(parts.files, call);
   files.add(drafted.stored);
-  const { changed, dropped } = await files.settle(writeList(context, id, change, { drafted, files }));
-  await removeFiles(context, dropped);
+  const { changed, dropped } = await files.settle(writeList(parts, id, change, { drafted, files }));
+  await removeFiles(parts.files, dropped);
   return changed;
 }
 
 /** Writes a change with the new list of files. Returns the files that the template no longer lists too. */
 async function writeList(
-  context: Context,
+  parts: TemplateParts,
   id: number,
   change: TemplateChange,
   { drafted, files }: { drafted: DraftFiles; files: NewFiles },
 ): Promise<{ changed: TemplateState; dropped: readonly AttachmentState[] }> {
-  await claimFiles(context, id, drafted.stored);
+  await claimFiles(parts.files, id, drafted.stored);
   let dropped: readonly AttachmentState[] = [];
-  const changed = await applyChange(context, id, async (current) => {
+  const changed = await applyChange(parts, id, async (current) => {
     const listed = drafted.listFor(current.attachments);
     dropped = current.attachments.filter(({ key }) => !listed.some((file) => file.key === key));
     // If this process dies after the next write, the sweeper removes them.
-    await releaseFiles(context, dropped);
+    await releaseFiles(parts.files, dropped);
     return { ...change, attachments: listed };
   });
   files.keep(changed.attachments);
@@ -85,9 +88,9 @@ async function writeList(
  * Changes a template, and unsets an e-mail template that does not exist.
  * Errors: template_not_found; those of `decide`.
  */
-async function applyChange(context: Context, id: number, decide: DecideTemplate): Promise<TemplateState> {
-  const changed = await context.templates.change(id, async (current) => ({
-    ...(await droppedFrom(context, current)),
+async function applyChange(parts: TemplateParts, id: number, decide: DecideTemplate): Promise<TemplateState> {
+  const changed = await parts.templates.change(id, async (current) => ({
+    ...(await unsetMissing(parts, current)),
     ...(await decide(current)),
   }));
   if (!changed) throw notFound('Template');
@@ -95,11 +98,11 @@ async function applyChange(context: Context, id: number, decide: DecideTemplate)
 }
 
 /** Unsets the e-mail template if it was deleted while the template was stored before. */
-async function droppedFrom(
-  { emailTemplates }: Context,
+async function unsetMissing(
+  { wrappers }: TemplateParts,
   { emailTemplateId }: TemplateState,
 ): Promise<Pick<TemplateChange, 'emailTemplateId'>> {
   if (emailTemplateId === null) return {};
-  const [known] = await emailTemplates.sizes([emailTemplateId]);
+  const [known] = await wrappers.emailTemplates.sizes([emailTemplateId]);
   return known ? {} : { emailTemplateId: null };
 }

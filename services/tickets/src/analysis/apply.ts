@@ -10,7 +10,7 @@ import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import type { Commit } from '../ticket/commit.ts';
 import { intentStates } from '../ticket/intent-to-proto.ts';
-import { slaRulesOf } from '../ticket/read-sla.ts';
+import { slaRulesOf } from '../ticket/plan-patch.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import { type Analysis, decideAnalysis } from './rules.ts';
 

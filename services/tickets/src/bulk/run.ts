@@ -15,11 +15,9 @@ import type { CustomerDirectory } from '../customer/directory.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import { type CommitDeps, commitChange, ignoreDeleted } from '../ticket/commit.ts';
-import { planPatch } from '../ticket/plan-patch.ts';
+import { planPatch, slaRulesOf } from '../ticket/plan-patch.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';
-import { slaRulesOf } from '../ticket/read-sla.ts';
-import type { ReservationStore } from './reservation-store.ts';
-import type { Bulk, BulkStore } from './store.ts';
+import type { Bulk, BulkStore, ReservationStore } from './store.ts';
 
 const waitMs = 20;
 const renewEveryMs = 2000;

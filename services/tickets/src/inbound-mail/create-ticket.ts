@@ -2,7 +2,7 @@ import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/en
 import { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
-import { isPartOfTicket } from '../message/find.ts';
+import { isPartOfTicket } from '../message/checks.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { decideTicket } from '../ticket/insert.ts';
 import type { TicketInput } from '../ticket/rules/fields.ts';

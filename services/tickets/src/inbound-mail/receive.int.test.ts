@@ -5,7 +5,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { DeleteTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { SettingsAge } from '@ticketing/service-kit/settings/configuration-copy.ts';
+import type { SettingsAge } from '@ticketing/service-kit/settings/settings-copy.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';

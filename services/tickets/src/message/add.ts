@@ -15,9 +15,9 @@ import type { Commit } from '../ticket/commit.ts';
 import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import type { StoredTicket } from '../ticket/store/stored-ticket.ts';
+import { findKnownMessage, isPartOfTicket } from './checks.ts';
 import type { ExternalMessageIdStore, MessageReference } from './external-id-store.ts';
-import { findKnownMessage, isPartOfTicket } from './find.ts';
-import { decideAddedMessage, type MessageContext } from './rules/decision.ts';
+import { decideAddedMessage, isParticipant, type MessageContext } from './rules/decision.ts';
 import {
   type ConversationInput,
   type ConversationState,
@@ -26,7 +26,6 @@ import {
   maxMessages,
 } from './rules/fields.ts';
 import { maxReferences, referencesAmong } from './rules/outgoing-mail.ts';
-import { isParticipant } from './rules/participants.ts';
 import type { MailDocument } from './schema.ts';
 import type { ConversationStore } from './store.ts';
 import type { ShownConversation } from './views.ts';

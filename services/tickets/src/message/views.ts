@@ -19,8 +19,8 @@ import type { TicketState } from '../ticket/rules/fields.ts';
 import { shownSubchannelId } from '../ticket/rules/subchannels.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import { ticketWithCurrentTexts } from '../ticket/views.ts';
+import { findConversation } from './checks.ts';
 import type { MessageReference } from './external-id-store.ts';
-import { findConversation } from './find.ts';
 import { type ConversationState, initialConversation, messageBytes } from './rules/fields.ts';
 import type { ConversationStore } from './store.ts';
 

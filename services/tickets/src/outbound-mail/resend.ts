@@ -6,7 +6,7 @@ import type {
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { findConversation } from '../message/find.ts';
+import { findConversation } from '../message/checks.ts';
 import type { ConversationStore } from '../message/store.ts';
 import type { MessageViews } from '../message/views.ts';
 import type { TicketStore } from '../ticket/store/store.ts';

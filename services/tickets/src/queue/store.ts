@@ -2,9 +2,9 @@ import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import { mongo } from 'mongoose';
 import { defaultQueueGroup, idOfQueueKey, type RoutingOrder } from '../ticket/rules/queue-keys.ts';
+import { runTimeSpamQueries } from '../ticket/store/filter-query.ts';
 import { maxQueryMs, tooSlowDetail } from '../ticket/store/list-store.ts';
 import type { TicketCollection, TicketDocument } from '../ticket/store/schema.ts';
-import { runTimeSpamQueries } from '../ticket/store/scope-query.ts';
 import type { ReadKeysAround } from './neighbours-query.ts';
 
 /** The queue of tickets. Errors: store_unavailable, search_too_slow. */

@@ -5,19 +5,18 @@ import type {
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { TicketIntent, TicketIntentSummary } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { Agent } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { attachmentMessages } from '@ticketing/files/attachment-message.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Profile } from '@ticketing/store/cache/profile-store.ts';
 import { legitimationMessage } from '../customer/rules/legitimation.ts';
 import type { TagTree } from '../tag/rules/tree.ts';
 import { tagMessages } from '../tag/to-proto.ts';
-import { activeWithinSeconds } from './rules/active-customer.ts';
 import { ticketFields } from './rules/fields.ts';
+import { activeWithinSeconds } from './rules/keys.ts';
 import { replyRecipients } from './rules/reply-recipients.ts';
-import { shownAttachments } from './rules/shown-attachments.ts';
-import { hasRequiredSkills } from './rules/skills.ts';
 import { interfaceOf, type Subchannels, shownSubchannelId } from './rules/subchannels.ts';
-import { workingIds } from './rules/worked-on.ts';
+import { hasRequiredSkills, workingIds } from './rules/worked-on.ts';
 import type { StoredTicket } from './store/stored-ticket.ts';
 
 /** The context in which the message of a ticket is made. Units: `now` in Unix seconds. */
@@ -119,4 +118,9 @@ function agentMessage(id: number, profiles: ReadonlyMap<number, Profile>): Agent
     ...(profile?.lastName ? { lastName: profile.lastName } : {}),
     ...(profile?.email ? { email: profile.email } : {}),
   };
+}
+
+/** The attachments that a ticket shows: those that are not inside its text, and PDF files. */
+export function shownAttachments(attachments: readonly AttachmentState[]): AttachmentState[] {
+  return attachments.filter(({ inline, contentType }) => !inline || contentType === 'application/pdf');
 }

@@ -9,7 +9,7 @@ import { firstMessageOf, identify } from '../customer/identify.ts';
 import { eventHeaderOf } from '../event-header.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
-import { readSlaRules } from './read-sla.ts';
+import { readSlaRules } from './plan-patch.ts';
 import { createdEvent } from './rules/event.ts';
 import type { TicketInput, TicketState } from './rules/fields.ts';
 import { type NewTicketContext, newTicket } from './rules/new-ticket.ts';

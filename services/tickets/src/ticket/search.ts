@@ -20,9 +20,8 @@ import type { TagStore } from '../tag/store.ts';
 import { tagMessages, tagSize } from '../tag/to-proto.ts';
 import { filterKeys, orderKeys } from './rules/keys.ts';
 import type { TicketCountStore } from './store/count-store.ts';
-import { compileConditions } from './store/filter-query.ts';
+import { compileConditions, scopeQueries } from './store/filter-query.ts';
 import type { Page, TicketListStore } from './store/list-store.ts';
-import { scopeQueries } from './store/scope-query.ts';
 import type { TicketViews } from './views.ts';
 
 /** The dependencies of `searchTickets`. */

@@ -1,6 +1,6 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { SettingsAge } from '@ticketing/service-kit/settings/configuration-copy.ts';
+import type { SettingsAge } from '@ticketing/service-kit/settings/settings-copy.ts';
 import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';

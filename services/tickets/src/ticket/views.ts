@@ -17,7 +17,7 @@ import { compileObject, type Source } from '@ticketing/store/document/compile-ob
 import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import type { ErpResponse } from '../customer/directory.ts';
 import { type Customer, customerCopyOf } from '../customer/rules/customer.ts';
-import { customerMessage, customerSummary } from '../customer/to-proto.ts';
+import { customerMessage, customerSummary } from '../customer/search.ts';
 import { type ReadSettings, settingsKnowing } from '../settings.ts';
 import type { TagTree } from '../tag/rules/tree.ts';
 import type { TagStore } from '../tag/store.ts';
@@ -25,9 +25,9 @@ import { shownBody, withCurrentTexts } from '../text/shown-body.ts';
 import type { TextWork } from '../text/work.ts';
 import { computedFieldNames, computedFields, profileIds, type RenderContext } from './computed-fields.ts';
 import { intentMessages, intentSummaries } from './intent-to-proto.ts';
-import type { ReadCustomer } from './read-customer.ts';
+import type { ReadCustomer } from './refresh-customer.ts';
 import { fieldOf, type TicketFieldName, ticketFields } from './rules/fields.ts';
-import { ownAddresses } from './rules/mailbox.ts';
+import { ownAddresses } from './rules/subchannels.ts';
 import type { TicketStore } from './store/store.ts';
 import type { StoredTicket } from './store/stored-ticket.ts';
 

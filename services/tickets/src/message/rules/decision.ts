@@ -1,11 +1,12 @@
 import { Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { foldedAddress } from '../../rules/addresses.ts';
 import type { EventHeader } from '../../rules/event-header.ts';
 import { setFields } from '../../ticket/rules/change.ts';
 import type { ConversationStep, TicketDecision } from '../../ticket/rules/decision.ts';
 import { conversationEvent, updatedEvent } from '../../ticket/rules/event.ts';
 import type { TicketInput, TicketState } from '../../ticket/rules/fields.ts';
+import type { AddressedTicket } from '../../ticket/rules/reply-recipients.ts';
 import type { ConversationState } from './fields.ts';
-import { isParticipant } from './participants.ts';
 
 /** The context of a decision on a message. Units: `now` in Unix seconds. */
 export interface MessageContext {
@@ -99,4 +100,16 @@ function latestMessageOf(ticket: TicketState, message: ConversationState, now: n
   const { direction, from, to, cc, bcc } = message;
   if (message.private || direction === Direction.INTERNAL || !isLast(ticket, timeOf(message, now))) return {};
   return { latestMessage: { direction, from, to, cc, bcc } };
+}
+
+/**
+ * Whether an address takes part in the conversation of a ticket, as far as its fields say: it is in its first or its
+ * latest message, or that of its customer. Case is ignored.
+ */
+export function isParticipant(ticket: AddressedTicket, address: string | null): boolean {
+  const folded = foldedAddress(address ?? '');
+  if (folded === '') return false;
+  const messages = [ticket, ...(ticket.latestMessage ? [ticket.latestMessage] : [])];
+  const addresses = messages.flatMap(({ from, to, cc, bcc }) => [from, ...to, ...cc, ...bcc]);
+  return [...addresses, ticket.customerEmail].some((one) => foldedAddress(one ?? '') === folded);
 }

@@ -1,4 +1,3 @@
-import { withinLinearTime } from '@ticketing/testkit/time-limits.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanBody, plainBody } from './body-text.ts';
@@ -280,50 +279,4 @@ describe('cleanBody', () => {
       { numRuns: 500 },
     );
   });
-});
-
-describe.each([
-  ['plainBody', plainBody],
-  ['cleanBody', cleanBody],
-])('%s', (_name, run) => {
-  it.each([
-    '<',
-    '<p',
-    'On ',
-    'On a\n',
-    'On 1:11 wrote\n',
-    'Am 1:11 schrieb ',
-    'schrieb am 1 ',
-    'ich geschrieben ',
-    'From: a\n',
-    'Von: a\nGesendet: b\n',
-    'wrote:\n',
-    '> ',
-    '>',
-    '-----',
-    '-----\n',
-    '--\n',
-    '\n',
-    '\r',
-    ' ',
-    ' \n',
-    '\t',
-    '\u200c ',
-    'LG ',
-    'Regards\n',
-    'PS \n',
-    '0000from<',
-    'Op schreef\n',
-    'This email is confidential ',
-  ])('takes linear time for many %j, as text and in HTML', async (unit) => {
-    await withinLinearTime(unit, run);
-    await withinLinearTime(unit, (body) => run(`<p>a</p>${body}`));
-  });
-
-  it.each(['<p>', '<b>', '</b>', '<b></i>', '<br>', '<ul><li>', '<table><tr><td>', '<pre>', '<blockquote>', '&amp;'])(
-    'takes linear time for many %j',
-    async (unit) => {
-      await withinLinearTime(unit, run);
-    },
-  );
 });

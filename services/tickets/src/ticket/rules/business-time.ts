@@ -1,6 +1,4 @@
 import type { JsonValue } from '@bufbuild/protobuf';
-import { type BusinessHours, daySeconds, type Interval, intervalsOn, readBusinessHours } from './business-hours.ts';
-import { utcOffsets } from './utc-offset.ts';
 
 /** Measures time by business hours. */
 export interface BusinessTime {
@@ -13,6 +11,8 @@ export interface BusinessTime {
   after(start: number, seconds: number): number;
 }
 
+/** Seconds in a day. */
+const daySeconds = 86_400;
 const weekSeconds = 7 * daySeconds;
 const horizonSeconds = 50 * 366 * daySeconds;
 /** The end of the year 9999, the latest time that the API can show. */
@@ -104,4 +104,121 @@ function sum(intervals: Iterable<Interval>): number {
   let seconds = 0;
   for (const { from, to } of intervals) seconds += to - from;
   return seconds;
+}
+
+/** The hours in which the seconds of an SLA pass. */
+export interface BusinessHours {
+  timeZone: string;
+  /** The intervals of each day of the week, Sunday first. Units: seconds since the midnight of the clock on the wall. */
+  days: readonly (readonly Interval[])[];
+  /** The days without business. Units: days since 1970-01-01. */
+  holidays: ReadonlySet<number>;
+}
+
+/** A part of time: `from` belongs to it, `to` does not. */
+export interface Interval {
+  from: number;
+  to: number;
+}
+
+const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+/**
+ * Reads the setting `businessHours`, which the settings service has checked. Without an interval there are no business
+ * hours: null.
+ *
+ * Source: docs/reference/api.md, SLA and business hours.
+ */
+export function readBusinessHours(value: JsonValue | undefined): BusinessHours | null {
+  const { timeZone, days, holidays } = (value ?? {}) as Partial<StoredHours>;
+  if (timeZone === undefined || days === undefined) return null;
+  const hours = {
+    timeZone,
+    days: weekdays.map((day) => (days[day] ?? []).map(([from, to]) => ({ from: secondsOf(from), to: secondsOf(to) }))),
+    holidays: new Set((holidays ?? []).map((date) => Date.parse(`${date}T00:00:00Z`) / 1000 / daySeconds)),
+  };
+  return hours.days.every((intervals) => intervals.length === 0) ? null : hours;
+}
+
+/** The value of the setting, as its validation leaves it. */
+interface StoredHours {
+  timeZone: string;
+  days: Readonly<Record<string, readonly [string, string][]>>;
+  holidays: readonly string[];
+}
+
+/** The seconds since midnight of a time such as 08:30. */
+function secondsOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return hours * 3600 + minutes * 60;
+}
+
+/** The intervals of a day, which is a number of days since 1970-01-01, a Thursday. */
+export function intervalsOn({ days, holidays }: BusinessHours, day: number): readonly Interval[] {
+  if (holidays.has(day)) return [];
+  return days[(((day + 4) % 7) + 7) % 7] ?? [];
+}
+
+/** A part of time in which a time zone has one offset from UTC. Units: Unix seconds, seconds. */
+export interface OffsetSegment extends Interval {
+  offset: number;
+}
+
+/** How far the clocks on the wall of a time zone are ahead of UTC. */
+export interface UtcOffsets {
+  /** Units: Unix seconds, seconds. */
+  at(time: number): number;
+  /** Divides a part of time where the offset changes. */
+  segments(part: Interval): OffsetSegment[];
+}
+
+/**
+ * The longest time between two looks at the offset. Brazil has ended its summer time after seven days; no zone has changed
+ * twice within less.
+ */
+const stepSeconds = 302_400;
+
+/** The offsets of a time zone, from the time zone data of the platform. */
+export function utcOffsets(timeZone: string): UtcOffsets {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  const at = (time: number) => offsetIn(format.format(time * 1000));
+
+  /** The first second after `from`, where the offset is another one at `to`, that has another offset. */
+  function changeAfter(from: number, to: number, offset: number): number {
+    let before = from;
+    let after = to;
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2);
+      if (at(middle) === offset) before = middle;
+      else after = middle;
+    }
+    return after;
+  }
+
+  function segments({ from, to }: Interval): OffsetSegment[] {
+    const found: OffsetSegment[] = [];
+    for (let start = from, offset = at(from); start < to; ) {
+      let end = start;
+      let next = offset;
+      while (end < to && next === offset) {
+        const look = Math.min(end + stepSeconds, to);
+        next = at(look);
+        end = next === offset ? look : changeAfter(end, look, offset);
+      }
+      found.push({ from: start, to: end, offset });
+      start = end;
+      if (start < to) offset = at(start);
+    }
+    return found;
+  }
+
+  return { at, segments };
+}
+
+/** Reads the end of a text such as "7/1/2026, GMT+02:00". Historic offsets have seconds; UTC has no digits. */
+function offsetIn(text: string): number {
+  const [, sign, hours = '0', minutes = '0', seconds = '0'] =
+    /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text) ?? [];
+  const offset = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  return sign === '-' ? -offset : offset;
 }

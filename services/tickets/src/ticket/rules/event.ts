@@ -1,8 +1,7 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { EventActor, EventHeader } from '../../rules/event-header.ts';
-import { changedFields, type TicketChange } from './change.ts';
-import { bodyFields } from './derived-fields.ts';
+import { bodyFields, changedFields, type TicketChange } from './change.ts';
 import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from './fields.ts';
 
 /** An event of a ticket. The outbox holds it until the relay sends it. Units: `occurredAt` in Unix seconds. */

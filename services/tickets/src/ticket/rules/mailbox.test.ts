@@ -1,6 +1,6 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, it } from 'vitest';
-import { mailboxOf, ownAddresses } from './mailbox.ts';
+import { mailboxOf, ownAddresses } from './subchannels.ts';
 
 const mailbox = (address: string, changed: object = {}) => ({
   enabled: true,

@@ -1,9 +1,16 @@
 import { documentReader } from '@ticketing/store/document/document-reader.ts';
 import type { Query } from '@ticketing/store/document/field-query.ts';
-import { type Order, type Position, type Range, rangesAfter } from '@ticketing/store/document/ordered-ranges.ts';
+import {
+  type Order,
+  type Position,
+  type Range,
+  rangesAfter,
+  type Segment,
+  segmentsOfField,
+} from '@ticketing/store/document/ordered-ranges.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import { isLargePage, maxPageBytes, requirePageSize, smallPageBytes } from '@ticketing/store/paging/page-budget.ts';
-import { segmentsOf } from './order.ts';
+import { customerActive, documentField } from './filter-query.ts';
 import { isNotDeleted, type TicketCollection, type TicketDocument } from './schema.ts';
 import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 
@@ -258,4 +265,38 @@ async function readRanges<Item>(
 
 function positionOf(document: TicketDocument, range: Range): Position {
   return { segment: range.segment, value: document[range.field], id: document._id };
+}
+
+/** The field of the document that orders a list by a key. For a list of ids, it has the smallest id. */
+function orderField(key: string): string {
+  if (key === 'tt.tagId') return 'minTagId';
+  if (key === 'i.aiAgentId') return 'minAiAgentId';
+  return documentField(key);
+}
+
+/** Fields that every ticket has. */
+const neverUnset = new Set([
+  '_id',
+  'channel',
+  'direction',
+  'status',
+  'priority',
+  'aiSupportLevel',
+  'createdAt',
+  'modifiedAt',
+]);
+
+/**
+ * Splits an order into segments: the tickets of one segment come before those of the next.
+ *
+ * Units: `now` in Unix seconds; who is active depends on it.
+ */
+export function segmentsOf(order: Order, now: number): Segment[] {
+  if (order.key === 't.isCustomerActive') {
+    const active: Segment = { match: customerActive(now), field: '_id' };
+    const inactive: Segment = { match: { $nor: [customerActive(now)] }, field: '_id' };
+    return order.direction === 1 ? [inactive, active] : [active, inactive];
+  }
+  const field = orderField(order.key);
+  return segmentsOfField(field, neverUnset.has(field));
 }

@@ -19,7 +19,7 @@ import { settingsOf } from './known-settings.ts';
 export type SettingsAge = 'recent' | 'replicas' | 'owner';
 
 /** The settings and subchannels of the installation, as a service keeps them in its own database. */
-export interface ConfigurationCopy {
+export interface SettingsCopy {
   /**
    * The copy, by default a recent one; `defaultConfiguration` itself before the first copy was made. Read the owner's
    * one before a request is refused because of the copy.
@@ -41,10 +41,10 @@ const askEveryMs = 1_000;
 export const defaultConfiguration: Configuration = create(ConfigurationSchema, { settings: settingsOf({}) });
 
 /** Opens the copy in the database of a service. Source: docs/reference/architecture.md, Inside a service. */
-export function openConfigurationCopy(
+export function openSettingsCopy(
   connection: Database['connection'],
   settingsService: () => Client<typeof ConfigurationService>,
-): ConfigurationCopy {
+): SettingsCopy {
   const copy = openStoredCopy(connection, 'configuration');
   let newest: Configuration | undefined;
   // By a clock that never goes back.
