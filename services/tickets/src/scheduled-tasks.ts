@@ -4,7 +4,7 @@ import { type AttachmentDeps, sweepTicketFiles } from './attachment/find.ts';
 import type { Bulks } from './bulk/run.ts';
 import type { BulkStore } from './bulk/store.ts';
 import { type ErasureDeps, finishErasures } from './erasure/delete-ticket.ts';
-import { type SweepDeps, sweepUnseenMessageIds, sweepUnseenMessages } from './message/delete.ts';
+import { type SweepDeps, sweepUnseenMessageIds, sweepUnseenMessages } from './message/sweep-unseen.ts';
 import { cleanUpDeletedTags } from './tag/delete.ts';
 import type { TagDeps } from './tag/open.ts';
 import { type ReopenDeps, reopenDueTickets } from './ticket/reopen-due.ts';
