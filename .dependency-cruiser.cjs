@@ -93,6 +93,29 @@ const wiringOfTickets = {
     path: '^services/tickets/src/(service|open-features|stores|scheduled-tasks|outboxes|set-up-store|main)[.]ts$',
   },
 };
+/** The features of services, each with those that it may import. The files beside them are wiring, which none imports. */
+const arrows = {
+  intents: {
+    agent: [],
+    intent: ['agent'],
+    session: [],
+    learning: [],
+    detection: ['agent', 'intent', 'learning'],
+    execution: ['agent', 'intent'],
+  },
+};
+const featuresFollowArrows = Object.entries(arrows).flatMap(([service, features]) =>
+  Object.entries(features).map(([feature, used]) => ({
+    name: `${service}-${feature}-follows-arrows`,
+    comment: `The feature ${feature} of ${service} imports no other features but: ${used.join(', ') || 'none'}.`,
+    severity: 'error',
+    from: { path: `^services/${service}/src/${feature}/`, pathNot: '\\.test\\.ts$' },
+    to: {
+      path: `^services/${service}/src/`,
+      pathNot: `^services/${service}/src/(${[feature, ...used].join('|')})/`,
+    },
+  })),
+);
 
 /** The pure files of a feature. */
 const rules = ['^services/.+/rules/', '^services/.+/rules[.]ts$'];
@@ -167,6 +190,7 @@ module.exports = {
     ...contractsOfCalledServices,
     ...featuresOfTickets,
     wiringOfTickets,
+    ...featuresFollowArrows,
     ...foldersInOrder,
     // A service is named here because only its work needs the library: proxying, templates, spreadsheets.
     onlyFrom('mongoose', 'mongoose', ...stores, '^packages/(store|events|files)/'),

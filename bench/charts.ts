@@ -3,15 +3,7 @@ import { join } from 'node:path';
 import { declareCommand, UsageError } from '../tools/cli/command.ts';
 import { type BenchRun, withoutOutdated } from './bench-run.ts';
 import { drawChart } from './draw-chart.ts';
-import {
-  figureTable,
-  growthChart,
-  latencyCharts,
-  type Numbered,
-  operationTable,
-  rateChart,
-  runTable,
-} from './pictures.ts';
+import { figureTable, growthChart, latencyCharts, type Numbered, operationTable, rateChart, runTable } from './pictures.ts';
 
 const usage = `Draws the results of the newest npm run bench as SVG charts, and writes them with their tables to docs/performance. Takes
 from the results that were drawn before whatever this run did not measure:
@@ -25,7 +17,7 @@ const drawnFile = join(folder, 'results.json');
 
 const introduction = `# Performance
 
-Measured by \`npm run bench\`, drawn by \`npm run charts\`. Every ratio compares the system with a bare Fastify route on the same engine, in the same run; absolute numbers are those of the machine of that run, which all processes and the load share. A later run replaces what it measures again.
+Measured by \`npm run bench\`, drawn by \`npm run charts\`. Every ratio compares the system with a bare Fastify route on the same engine, in the same run; absolute numbers are those of the machine of that run, which all processes and the load share. A later run replaces what it measures again. Figures without a goal are in \`results.json\`.
 `;
 
 export const command = declareCommand({ usage, options: {} }, () => {
@@ -50,7 +42,7 @@ export const command = declareCommand({ usage, options: {} }, () => {
   for (const [name, chart] of Object.entries(charts)) writeFileSync(join(folder, `${name}.svg`), drawChart(chart));
   writeFileSync(drawnFile, `${JSON.stringify(runs, null, 1)}\n`);
   const images = Object.entries(charts).map(([name, { title }]) => `![${title}](${name}.svg)\n`);
-  const tables = [operationTable(operations), figureTable(numbered((run) => run.figures))];
+  const tables = [operationTable(operations), figureTable(numbered((run) => run.figures.filter(({ goal }) => goal)))];
   writeFileSync(join(folder, 'README.md'), [introduction, runTable(runs), ...images, ...tables].join('\n'));
 });
 

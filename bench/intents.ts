@@ -7,7 +7,7 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import { longestWork } from '@ticketing/testkit/longest-work.ts';
 import { openBuiltinDetection } from '../services/intents/src/detection/builtin.ts';
 import type { DetectionRequest } from '../services/intents/src/detection/provider.ts';
-import { featuresOf } from '../services/intents/src/learning/features.ts';
+import { extractFeatures } from '../services/intents/src/learning/features.ts';
 import { serialiseModel } from '../services/intents/src/learning/model-codec.ts';
 import { train } from '../services/intents/src/learning/train.ts';
 import type { BareExecution } from './bare-intent-routes.ts';
@@ -88,7 +88,7 @@ async function measureAnalyses(): Promise<Figure[]> {
 
 function modelOf(texts: readonly Texts[]): Uint8Array {
   const examples = texts.map((text, nth) => ({
-    features: featuresOf(text),
+    features: extractFeatures(text),
     tagIds: [1 + (nth % learnedTags)],
     isSpam: nth % 10 === 0,
   }));

@@ -117,6 +117,7 @@ describe.skipIf(missing !== undefined)('the system in containers', () => {
     expect([...system.processes].sort()).toEqual(expected.sort());
   });
 
+  // asvs: 1.2.5
   test('a process of every service has no root, capabilities, shell, or file system to write to', () => {
     const code = `
       const fs = require('fs');

@@ -46,6 +46,7 @@ test('explains that the address of the gateway is for clients', async () => {
   }
 });
 
+// guarantee: S4
 test('finds a blocked key, events that wait, and a service that has stopped, and exits with 1', async () => {
   const hourAgo = new Date(Date.now() - 3_600_000);
   const nextHour = new Date(Date.now() + 3_600_000);

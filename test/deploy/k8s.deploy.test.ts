@@ -117,6 +117,7 @@ describe.skipIf(!hasControlPlane).each(overlays)(title, ({ overlay, components, 
     expect([stderr, spec.template.spec.containers[0].args]).toEqual(['', ['apply-ledger', '/ledger/ledger.jsonl']]);
   });
 
+  // guarantee: C22
   it('allows the connections that the description of the system declares, and no others', async () => {
     const policies = (await live('networkpolicies')) as unknown as NetworkPolicy[];
     expect(allowedEdges(policies, endpoints, ports)).toEqual(declaredEdges({ readsIssuerUrl: isProduction }));

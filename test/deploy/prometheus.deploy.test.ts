@@ -32,11 +32,13 @@ describe.skipIf(!isPrometheusInstalled)('a Prometheus that watches a system', ()
   });
 
   const queries = readPanelQueries().map((query) => [query.dashboard, query.panel, query.expr] as const);
+  // guarantee: S3
   test.each(queries)('has a result for %s, %s: %s', async (_dashboard, _panel, expr) => {
     const values = async () => (await prometheus.query(expr)).map(({ value }) => value);
     await expect.poll(values, { timeout: 30_000 }).toContainEqual(expect.toSatisfy(Number.isFinite));
   });
 
+  // guarantee: S3
   test('has no alert on a healthy system, and can evaluate each', async () => {
     for (const { alert, expr } of readRules().alerts) {
       await expect.poll(() => prometheus.query(expr), { timeout: 30_000, message: `${alert}: ${expr}` }).toEqual([]);
@@ -45,6 +47,7 @@ describe.skipIf(!isPrometheusInstalled)('a Prometheus that watches a system', ()
     await load.stop();
   });
 
+  // guarantee: S3
   test('raises the alert of an event that cannot be handled, and of a service that does not respond', async () => {
     const alerts = async () =>
       (await prometheus.firing()).map(({ alertname, service, group }) => [alertname, service ?? group]);

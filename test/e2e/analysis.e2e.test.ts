@@ -28,6 +28,7 @@ const text = {
 };
 const analysed = { language: 'German', languageCode: 'de', sentiment: 'negative', aiSupportLevel: 'bot' };
 
+// spec: 17.12
 test('a ticket is analysed when process says, its intent is proposed and executed, and refreshes change their part', async () => {
   const tag = await call('POST', '/tag', { name: 'Abschlag', detection: { keywords: ['abschlag'] } });
   const agent = await call('POST', '/aiAgent', {
@@ -140,6 +141,7 @@ const lottery = (number: number) => ({
   body: `Sie haben ${fillers[number % 10]} in der Lotterie eine Million gewonnen, klicken Sie ${fillers[(number * 3) % 10]} auf das Casino.`,
 });
 
+// guarantee: I20
 test('what people decide about tickets is found in new ones; spam is left alone, until a person says that it is none', async () => {
   const [move, other] = [
     await call('POST', '/tag', { name: 'Umzug' }),

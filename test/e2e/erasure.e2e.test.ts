@@ -66,6 +66,9 @@ test('a request for the export by cookie is served only if it comes from the sam
   expect([await from('same-origin'), await from('cross-site'), await from('same-site')]).toEqual([200, 403, 403]);
 });
 
+// spec: 25.3, 25.9
+// guarantee: E7
+// asvs: 14.2.2, 14.2.4
 test('E7: no store holds any text of a deleted ticket, also after a rebuild and a replay of all events', {
   timeout: 60_000,
 }, async () => {

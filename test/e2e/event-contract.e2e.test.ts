@@ -71,6 +71,7 @@ function timesIn(value: unknown): string[] {
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
+// guarantee: W10
 test('deliveries and the feed are as their documents say, with times in RFC 3339 and ids, until the ticket is deleted', async () => {
   const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
   const { id: webhookId } = await call('POST', '/webhook', { url: address });

@@ -54,6 +54,7 @@ async function ticket(): Promise<number> {
   return (await call('POST', '/ticket', body)).json.id;
 }
 
+// spec: 2.6, 17.8
 test('an intent is executed at a backend system, its customer is informed, and its ticket is closed', async () => {
   const responseMapping = { success: '/ok', message: '/text' };
   const options = [{ type: 'enter', name: 'Enter', recommended: true, order: 1 }];
@@ -103,6 +104,8 @@ test('the executors that change a ticket or reply to it do so, as the dry run ha
   }
 });
 
+// spec: 29.7
+// guarantee: I22
 test('a dry run writes nothing: no document of any service changes, no backend system is called, and no mail leaves', {
   timeout: 180_000,
 }, async () => {

@@ -102,6 +102,7 @@ async function followWithKills(wanted: ReadonlySet<string>): Promise<string[]> {
   return seen;
 }
 
+// guarantee: E11, F34
 test('pages and a stream that is killed and resumed show every acknowledged change, per ticket in order', async () => {
   const changing = changeTickets(runs(5, 20), runs(6, 60));
   const wanted = new Set<string>();

@@ -47,6 +47,7 @@ async function sources(query: Record<string, string | number>) {
 }
 const sourceOf = async (source: string) => (await sources({ source }))[0];
 
+// guarantee: K6
 test('makes a source of each file and folder, and changes nothing in a second run', async () => {
   write('faq/lieferung.md', '---\ntitle: "Lieferung & Versand"\n---\n# Anders\n\n[x](javascript:alert(1)) **bald**\n');
   write('faq/tief/rueckgabe.markdown', '```\n# kein Titel\n```\nRückgabe *heute*\n====\n\nText\n');
@@ -128,6 +129,7 @@ test('refuses what is in folders that are nested too deep, and imports the rest'
   expect(await sourceOf('tief:oben.md')).toBeDefined();
 });
 
+// guarantee: K6
 test('makes no second source of a file that is sent again, or by two runs at the same time', async () => {
   for (let index = 0; index < 10; index++) write(`d/${index}.md`, `# Nummer ${index}\n`);
   const ends = await Promise.all([run(), run(), run('--concurrency', '3')]);

@@ -203,6 +203,7 @@ function planted(ticketIds: ReadonlySet<number>): [string, (documents: Map<strin
 const only = (paths: readonly string[], documents: StoredDocuments) =>
   new Map([...documents].filter(([path]) => paths.includes(path)));
 
+// guarantee: I32
 test('thirty mails that give orders to an obedient model change nothing but what an analysis may say of their tickets', {
   timeout: 240_000,
 }, async () => {

@@ -56,6 +56,7 @@ function feedReader(url: string, headers: Record<string, string>) {
   return { seen, readPage };
 }
 
+// guarantee: E9, E11
 test('kill -9 of the whole system during writes loses no acknowledged ticket, and no event of the feed', {
   timeout: 240_000,
 }, async () => {

@@ -61,6 +61,7 @@ async function mailNumber(count: number) {
   return mail;
 }
 
+// guarantee: M5
 test('a mail becomes a ticket, its answer leaves, the answer to that reopens the ticket, and an auto-reply does not', {
   timeout: 60_000,
 }, async () => {

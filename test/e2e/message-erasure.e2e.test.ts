@@ -94,6 +94,8 @@ async function addMessages(id: number): Promise<void> {
   expect((await call('GET', `${path}/${queued.json.id}`)).json.deliveryStatus).toBe('queued');
 }
 
+// spec: 25.3
+// guarantee: E7
 test('E7: no text of the messages, files, mails and customer of a deleted ticket is left in any store', {
   timeout: 60_000,
 }, async () => {

@@ -143,6 +143,7 @@ const uses: [string, () => Promise<unknown>][] = [
 ];
 
 test.each(uses)(
+  // guarantee: I25
   '%s is known as soon as it was made, at each replica',
   async (_, use) => {
     for (let round = 0; round < rounds; round += 1) await use();
@@ -170,6 +171,7 @@ async function settledReads(): Promise<number> {
   }
 }
 
+// guarantee: I25
 test('sixty requests with a subchannel that does not exist ask the settings service once a second', async () => {
   const before = await settledReads();
   const startedAt = performance.now();

@@ -24,6 +24,7 @@ async function call(method: string, path: string, body?: object) {
 const put = (name: string, value: unknown) => call('PUT', `/settings/${name}`, { value });
 const post = (body: object = {}) => call('POST', '/ticket', { channel: 'email', ...body });
 
+// spec: 21.26
 test('a setting works in the services that use it, soon after it was changed', async () => {
   expect((await post()).json.agentId).toBeNull();
   expect((await put('lastAgentRouting', true)).status).toBe(200);

@@ -9,14 +9,11 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
-import {
-  GetTicketRequestSchema,
-  GetTicketResponseSchema,
-} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { GetTicketRequestSchema, GetTicketResponseSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { documentCheck } from '@ticketing/testkit/checked-fetch.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listedMetrics } from '../../tools/observability/metric-list.ts';
-import { type System, startSystem } from './harness.ts';
+import { startSystem, type System } from './harness.ts';
 import { exposedMetrics } from './metrics.ts';
 import { type OtlpCollector, startOtlpCollector } from './otlp-collector.ts';
 import { pathTo } from './traces.ts';
@@ -53,6 +50,7 @@ async function call(method: string, path: string, options: { body?: object; head
   return { status: response.status, headers: response.headers, json: text.startsWith('{') ? JSON.parse(text) : text };
 }
 
+// spec: 2.5
 test('a ticket is created, read and found through the gateway', async () => {
   const tag = await call('POST', '/tag', { body: { name: 'Zähler' } });
   const created = await call('POST', '/ticket', {
@@ -75,6 +73,7 @@ test('a ticket is created, read and found through the gateway', async () => {
   expect(found.json).toMatchObject({ total: 1, tickets: [{ id: created.json.id, tags: [{ name: 'Zähler' }] }] });
 });
 
+// spec: 37.2
 test('a browser session reads by cookie, and writes from its own origin only', async () => {
   const session = await call('POST', '/auth/session');
   const cookie = session.headers.get('set-cookie') ?? '';
@@ -94,6 +93,7 @@ test('a browser session reads by cookie, and writes from its own origin only', a
   expect(await status('POST', 'same-site')).toBe(403);
 });
 
+// spec: 18.1
 test('without a credential, only health, the OpenAPI document and the reference page are served', async () => {
   const status = async (path: string) => (await system.fetch(system.url + path)).status;
   for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs'])
@@ -151,6 +151,7 @@ test('a native gRPC client reads a ticket from the service directly, without the
   expect(ticket).toMatchObject({ id: created.json.id, subject: 'gRPC', version: 1 });
 });
 
+// guarantee: S6
 test('a change is one trace from the gateway to the row of reporting and the receiver of a webhook', async () => {
   const receiver = createServer((incoming, outgoing) => {
     received.push(incoming.headers.traceparent);
@@ -200,9 +201,10 @@ test('a change is one trace from the gateway to the row of reporting and the rec
   receiver.close();
 });
 
+// guarantee: S1
 test('the processes expose the metrics that the documentation lists, with the same words, and no others', async () => {
   const byName = (left: { name: string }, right: { name: string }) => left.name.localeCompare(right.name);
-  const listed = listedMetrics().map((metric) => ({ ...metric, services: metric.services.toSorted() }));
+  const listed = (await listedMetrics()).map((metric) => ({ ...metric, services: metric.services.toSorted() }));
   const exposed = (await exposedMetrics(system)).map((metric) => ({ ...metric, services: metric.services.toSorted() }));
   expect(exposed.sort(byName)).toEqual(listed.sort(byName));
 });

@@ -33,6 +33,7 @@ const sentMail = (text: string) => sentMails(system).find((mail) => mail.include
 const wrapper = '<p>Dear {{ticket.fromName}}customer,</p>%MESSAGE%<p>Regards, {{agent.firstName}}</p>';
 const patience = { timeout: 30_000 };
 
+// guarantee: F14
 test('a message with a template leaves with greeting, text, signature and files; what is deleted is gone; without the service nothing else stops', {
   timeout: 120_000,
 }, async () => {

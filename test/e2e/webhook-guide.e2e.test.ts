@@ -64,6 +64,7 @@ const blocks = (path: string) =>
     ({ language, name, code }) => language === 'sh' && name === '' && code.includes(`8080${path}`),
   );
 
+// spec: 38.3
 test('the commands for webhooks work in the order of the document', async ({ skip }) => {
   if (isWithoutCurl) skip('curl is not installed');
   const [creation, ...others] = blocks('/webhook');

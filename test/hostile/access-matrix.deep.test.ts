@@ -80,6 +80,8 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
   }
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
+  // guarantee: C4, C12
+  // asvs: 8.2.1, 9.2.3-9.2.4
   test.each(methods.map((method) => [method.name, method] as const))('%s, over RPC', async (_, method) => {
     const access = accessOf(method);
     const right = access?.case === 'right' ? access.value : '';
@@ -107,6 +109,8 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
   });
 
   test.each(methods.filter((method) => restRuleOf(method)).map((method) => [method.name, method] as const))(
+    // guarantee: C4, C12
+    // asvs: 8.2.1, 9.2.3-9.2.4
     '%s, over REST',
     async (_, method) => {
       const access = accessOf(method);
@@ -154,6 +158,8 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
     },
   );
 
+  // guarantee: C1
+  // asvs: 6.3.4, 9.1.2
   test('nobody with a bad token, over REST and RPC', async () => {
     const jwksFile = system.environment[variableOf(name, 'JWKS_FILE')] ?? '';
     const [method] = methods.filter(

@@ -5,6 +5,8 @@ import { services } from '@ticketing/system/services.ts';
 import { expect, test } from 'vitest';
 import { matrixOf } from './access-matrix.ts';
 
+// guarantee: C4
+// asvs: 6.3.4
 test('the matrix of who may call what has every method of every contract', () => {
   const image = fromBinary(FileDescriptorSetSchema, readFileSync('packages/contracts/src/contract.binpb'));
   const declared = image.file.flatMap((file) =>

@@ -105,6 +105,8 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
       : system.identity.internalToken(name, serviceCaller(caller), caller);
   }
 
+  // guarantee: I38
+  // asvs: 1.3.3
   test('that become a header of a mail are refused with a line break or NUL, and not with a tab', async () => {
     for (const [method, apis] of methods()) {
       for (const path of pathsTo(method.input, (field) => rulesOf(field).headerText)) {
@@ -125,6 +127,9 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
     }
   });
 
+  // spec: 30.3, 32.2
+  // guarantee: B3
+  // asvs: 2.2.1
   test('limit a page: the maximum is accepted, and one more is refused', async () => {
     for (const [method, apis] of methods()) {
       const limit = method.input.fields.find((field) => field.name === 'limit');
@@ -146,6 +151,7 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
     }
   });
 
+  // guarantee: B9
   test('with an Idempotency-Key have the same response each time', async () => {
     // Methods without an id in their path come first: they create what the others change.
     const writes = methods()
@@ -178,6 +184,7 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
     if (writes.length > 0) expect(replayed).toBeGreaterThan(0);
   });
 
+  // guarantee: H5
   test.runIf(isDeep)('that take long texts delay nobody, whatever the text is', async () => {
     const isLong = (field: DescField) =>
       field.scalar === ScalarType.STRING && (rulesOf(field).maxBytes ?? 0) >= longText;

@@ -36,6 +36,8 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
+// guarantee: I36
+// asvs: 2.2.2
 test('no request that fits the OpenAPI document, nearly fits it, or makes no sense gets a 5xx or an unlisted response', {
   timeout: 4 * 60_000,
 }, async () => {

@@ -28,6 +28,8 @@ async function callRest(port: number, token: string) {
 describe.each(services.map((entry) => [entry.name, entry] as const))(
   'an address that guesses tokens of %s',
   (name, entry) => {
+    // guarantee: C15
+    // asvs: 6.3.1
     test('is refused on every port when it has sent as many as the limit, with a valid token too', async () => {
       const ports = system.portsOf(name);
       const client = hostileClient(ports);

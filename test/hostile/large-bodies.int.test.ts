@@ -36,6 +36,8 @@ async function expectOthersAreServed(): Promise<void> {
   expect(ms).toBeLessThan(5_000);
 }
 
+// guarantee: B1
+// asvs: 5.2.1
 test('over REST a service holds no more bytes than the process may, and serves others meanwhile', async () => {
   const { http: port } = system.portsOf('gateway');
   const body = Buffer.from(`{"body":"${'a'.repeat(36 * MiB)}`);
@@ -61,6 +63,7 @@ test('over REST a service holds no more bytes than the process may, and serves o
 });
 
 test.each(largeMethods)(
+  // guarantee: B1
   'over RPC a service holds no more bytes than the process may, and serves others meanwhile: $name',
   async ({ name, methods }) => {
     const clients: HostileClient[] = [hostileClient(system.portsOf(name))];

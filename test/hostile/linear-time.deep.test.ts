@@ -35,6 +35,7 @@ it.each([
   '&amp;',
   '=',
   ' ',
+  // guarantee: H5
 ])('sanitiseHtml takes linear time for many %j', async (unit) => {
   await withinLinearTime(unit, (body) => sanitiseHtml(`<p>${body}`));
 });

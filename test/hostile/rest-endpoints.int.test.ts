@@ -41,6 +41,8 @@ function takesBodies({ contracts, calls }: ServiceEntry): boolean {
 }
 
 describe.each(services.map((entry) => [entry.name, entry] as const))('the REST port of %s', (name, entry) => {
+  // guarantee: A1
+  // asvs: 1.1.1
   test('refuses a caller without a credential before its body has arrived, however the path is spelt', async () => {
     const { http: port } = system.portsOf(name);
     const routes = await routesWithBody(port);
@@ -64,6 +66,7 @@ describe.each(services.map((entry) => [entry.name, entry] as const))('the REST p
 });
 
 test.each(services.map(({ name }) => name))(
+  // asvs: 4.1.4
   'the public pages of %s refuse other methods with a problem',
   async (name) => {
     const { http: port } = system.portsOf(name);
@@ -84,6 +87,7 @@ test.each(services.map(({ name }) => name))(
 );
 
 describe.each(services.map((entry) => [entry.name, entry] as const))('100 Continue of %s', (name, entry) => {
+  // guarantee: A3
   test('is sent to a request that was admitted, and to no other', async () => {
     const { http: port } = system.portsOf(name);
     const admin = testCaller({ kind: 'serviceWorker', roleId: 1 });
@@ -126,6 +130,7 @@ describe.each(
   const path = route.replaceAll(/\{\w+\}/g, '1');
 
   // A file with an id has to be made first.
+  // asvs: 3.2.1, 14.2.2
   test.skipIf(route.includes('{'))('is downloaded, never shown by a browser, and not kept by caches', async () => {
     const token = await system.identity.issuerToken({ kind: 'serviceWorker', roleId: 1 });
     const response = await fetch(`${system.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
@@ -136,6 +141,8 @@ describe.each(
     expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
+  // guarantee: C5
+  // asvs: 3.5.3
   test('is not sent to a page of another site, however the path is spelt', async () => {
     const token = await system.identity.issuerToken({ kind: 'user', roleId: 1 });
     for (const spelling of spellingsOf(path)) {

@@ -83,6 +83,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     return among.slice(methods.findIndex((one) => one.method === method) % among.length).slice(0, 1);
   };
 
+  // guarantee: A1
   test('refuse a caller without a credential before its body has arrived, however the path is spelt', async () => {
     for (const { method, path } of methodsOf(entry)) {
       for (const protocol of protocolsOf(method)) {
@@ -99,6 +100,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     }
   });
 
+  // guarantee: A1
   test('refuse a caller without the right before its body has arrived', async () => {
     const token = await system.identity.issuerToken({ permissions: [] });
     for (const { method, path } of methodsOf(entry)) {
@@ -110,6 +112,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     }
   });
 
+  // guarantee: A3
   test('ask for a body with 100 Continue when the call was admitted, and not before', async () => {
     const withoutRight = await system.identity.issuerToken({ permissions: [] });
     for (const { method, path } of methodsOf(entry)) {
@@ -150,6 +153,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     expect(exceeded).toBeGreaterThan(0);
   });
 
+  // guarantee: A6
   test('end an upload that does not arrive in time', async () => {
     const uploads = allowedMethods().flatMap(({ method, path }) =>
       protocolsOf(method).map(async (protocol) => {
@@ -161,6 +165,8 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     await Promise.all(uploads);
   });
 
+  // guarantee: A6
+  // asvs: 1.5.2
   test('refuse messages with too many parts, and those that decompress to more than the method accepts', async () => {
     // Methods with the same limit get the same bytes, which take some time to compress.
     const largeBodies = new Map<string, Buffer>();
@@ -219,6 +225,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     expect(seen).toContain(undefined);
   });
 
+  // guarantee: A5
   test('refuse JSON that is nested too deeply, has too many parts, or is no UTF-8', async () => {
     const bodies = ['{"x":'.repeat(20_000), `[${'1,'.repeat(300_000)}1]`, Buffer.from([0x7b, 0xff, 0x7d])];
     for (const { method, path } of allowedMethods()) {
@@ -256,6 +263,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     }
   });
 
+  // asvs: 4.2.1
   test('refuse a body with a second message, or with a wrong length', async () => {
     const bodies = [
       [0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
@@ -274,6 +282,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     }
   });
 
+  // guarantee: A6
   test('of health and reflection have a limit of calls in flight, of bytes and of time', async () => {
     const protocol = gRpc;
     const watch = () => clientOf(entry).send({ protocol, path: '/grpc.health.v1.Health/Watch', body: Buffer.alloc(5) });

@@ -26,6 +26,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('connect
   const held = { protocol: gRpc, path, body: Buffer.alloc(6), heldBytes: 100 };
   const tokenOf = (claims: object) => system.identity.issuerToken(claims);
 
+  // guarantee: A6
   test('have at most 100 streams', async () => {
     const client = hostileClient(system.portsOf(name));
     await once(client.session, 'remoteSettings');
@@ -33,6 +34,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('connect
     client.close();
   });
 
+  // guarantee: B1
   test('a person may have 32 calls in flight, and one more is refused', async () => {
     const client = hostileClient(system.portsOf(name));
     const token = await tokenOf({ kind: 'user', roleId: 1, sub: '501' });
@@ -45,6 +47,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('connect
     client.close();
   });
 
+  // guarantee: B1
   test('a caller with a token of the issuer has a rate limit, and its responses say so', async () => {
     const client = hostileClient(system.portsOf(name));
     const token = await tokenOf({ kind: 'vendor', roleId: 1, sub: '503' });

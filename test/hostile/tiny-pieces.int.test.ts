@@ -21,6 +21,7 @@ const json = () => ({ authorization, 'content-type': 'application/json' });
 /** Paths of the gateway whose bodies each service reads. */
 const restPaths = ['/ticket', '/ticket/search', '/intent/1/execute', '/template', '/skill', '/settings'];
 
+// guarantee: B2
 test.each(restPaths)('a body of REST in pieces of one byte is refused: %s', async (path) => {
   const { http: port } = system.portsOf('gateway');
   const result = await dribbleHttp1({ port, path, headers: json(), start: '{"x":"', pieces });
@@ -32,6 +33,7 @@ test.each(restPaths)('a body of REST in pieces of one byte is refused: %s', asyn
 const restPathOf = { tickets: '/ticket', intents: '/intent/1/execute', templates: '/template', knowledge: '/skill' };
 
 test.each(Object.entries({ ...restPathOf, settings: '/settings' }))(
+  // guarantee: B2
   'a body of REST in pieces of one byte is refused by the service itself: %s',
   async (name, path) => {
     const { http: port } = system.portsOf(name);
@@ -58,6 +60,7 @@ const rpcs = services.flatMap((entry) => {
   return method ? [{ name: entry.name, path: `/${method.parent.typeName}/${method.name}` }] : [];
 });
 
+// guarantee: B2
 test.each(rpcs)('a message of gRPC in frames of one byte is refused: $name', async ({ name, path }) => {
   const { grpc: port } = system.portsOf(name);
   const headers = { authorization, 'content-type': 'application/grpc' };
@@ -71,6 +74,7 @@ test.each(rpcs)('a message of gRPC in frames of one byte is refused: $name', asy
 const connectRequests = rpcs.flatMap((rpc) => [500, 8_193, 10_900].map((piecesAtOnce) => ({ ...rpc, piecesAtOnce })));
 
 test.each(connectRequests)(
+  // guarantee: B2
   'a message of Connect in $piecesAtOnce chunks of one byte at once is refused: $name',
   async ({ name, path, piecesAtOnce }) => {
     const { http: port } = system.portsOf(name);

@@ -65,6 +65,8 @@ describe.each(listeners.map((listener) => [listener.port, listener.name, listene
       expect(await isServed(listener, of('gateway'))).toBe(true);
     });
 
+    // guarantee: C19
+    // asvs: 12.1.3
     test('refuses a client without a certificate, with one of another authority, or without TLS', async () => {
       const stranger = createAuthority('Stranger').issue(['gateway', 'localhost']);
       expect(await isServed(listener, {})).toBe(false);

@@ -77,6 +77,7 @@ function script(name: string, ...args: string[]): string {
   return output;
 }
 
+// guarantee: F38
 test('a restored backup has everything, brings back nothing that was deleted, and hands out no id again', {
   timeout: 500_000,
 }, async () => {
@@ -158,6 +159,7 @@ test('what one system has deleted is not deleted in another one', { timeout: 100
   expect([applied.code, applied.output]).toEqual([1, expect.stringContaining('The ledger is that of another system')]);
 });
 
+// guarantee: F38
 test('a restore refuses a store with data, and a backup that is not whole', async () => {
   const full = runCommand('restore', '--from', backup, '--ledger', ledger, '--data', otherDataDir);
   expect([full.code, full.output]).toEqual([1, expect.stringContaining('is not empty')]);

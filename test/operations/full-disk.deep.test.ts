@@ -79,6 +79,7 @@ function load({ url, token }: StartedSystem) {
 const get = ({ url, token }: StartedSystem, path: string) =>
   fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
 
+// guarantee: F1
 test('a disk that is full for a minute under load: no 500, nothing acknowledged is lost, reads and deletions go on, and writes are back within 5 s of space', async (context) => {
   if (!isMounted) context.skip('needs the right to mount a tmpfs');
   system = await startedSystem(join(disk, 'data'));

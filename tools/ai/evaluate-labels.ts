@@ -1,5 +1,5 @@
 import { type Analysis, analyse } from '../../services/intents/src/detection/analyse-text.ts';
-import { featuresOf } from '../../services/intents/src/learning/features.ts';
+import { extractFeatures } from '../../services/intents/src/learning/features.ts';
 import type { Model } from '../../services/intents/src/learning/model.ts';
 import { parseModel, serialiseModel } from '../../services/intents/src/learning/model-codec.ts';
 import { train } from '../../services/intents/src/learning/train.ts';
@@ -41,7 +41,7 @@ export function runTrial(tickets: readonly LabelledTicket[], tagCount: number, s
   const learned = tickets.filter(({ text }) => !isMeasured(text, split));
   const examples = learned.map((ticket): Example => {
     const topic = labels.topicOf(ticket);
-    const features = featuresOf(ticket.text);
+    const features = extractFeatures(ticket.text);
     return { features, tagIds: [...labels.tagsOf(ticket)], ...(topic === null ? {} : { topic }) };
   });
   const [trained, training] = timed(() => train(examples));

@@ -1,5 +1,5 @@
 import { analyse } from '../../services/intents/src/detection/analyse-text.ts';
-import { languageOf } from '../../services/intents/src/detection/language.ts';
+import { detectLanguage } from '../../services/intents/src/detection/language.ts';
 import { emptyModel } from '../../services/intents/src/learning/model.ts';
 import type { TicketText } from '../../services/intents/src/learning/ticket-text.ts';
 import { formatTable } from './format-table.ts';
@@ -52,7 +52,7 @@ function claimsOf(tickets: readonly LabelledTicket[], length?: number): Claim[] 
     const found =
       length === undefined
         ? analyse(text, nothing).language
-        : languageOf((text.body || text.subject || '').slice(0, length));
+        : detectLanguage((text.body || text.subject || '').slice(0, length));
     return { confidence: found?.confidence ?? 0, isRight: found?.code === language };
   });
 }

@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { classify } from '../../services/intents/src/learning/classify.ts';
-import { featuresOf } from '../../services/intents/src/learning/features.ts';
+import { extractFeatures } from '../../services/intents/src/learning/features.ts';
 import { spamThreshold } from '../../services/intents/src/learning/learn-tasks.ts';
-import { f1Of, type Quality, qualityOf } from '../../services/intents/src/learning/quality.ts';
+import { computeF1, measureQuality, type Quality } from '../../services/intents/src/learning/quality.ts';
 import type { TicketText } from '../../services/intents/src/learning/ticket-text.ts';
 import { train } from '../../services/intents/src/learning/train.ts';
 import { parseMail } from '../../services/tickets/src/inbound-mail/parse.ts';
@@ -41,7 +41,7 @@ export async function evaluateSpam(folder: string, splits: number): Promise<stri
     String(quality.examples),
     quality.precision,
     quality.recall,
-    f1Of(quality),
+    computeF1(quality),
     error,
   ];
   const all = right.map(() => true);
@@ -51,13 +51,15 @@ export async function evaluateSpam(folder: string, splits: number): Promise<stri
     formatTable(
       ['', 'spam', 'precision', 'recall', 'F1', 'calibration error'],
       [
-        rowOf('classifier alone', qualityOf(found, right), calibrationError(claims)),
-        rowOf('header rule alone', qualityOf(ruled, right), null),
-        rowOf('baseline: everything', qualityOf(all, right), null),
+        rowOf('classifier alone', measureQuality(found, right), calibrationError(claims)),
+        rowOf('header rule alone', measureQuality(ruled, right), null),
+        rowOf('baseline: everything', measureQuality(all, right), null),
       ],
     ),
     ...(splits > 1
-      ? [`F1 of ${splits} splits: ${trials.map((one) => f1Of(qualityOf(one.found, one.right)).toFixed(3)).join(' ')}`]
+      ? [
+          `F1 of ${splits} splits: ${trials.map((one) => computeF1(measureQuality(one.found, one.right)).toFixed(3)).join(' ')}`,
+        ]
       : []),
   ].join('\n');
 }
@@ -66,10 +68,10 @@ function runSpamTrial(mails: readonly Mail[], split: number) {
   const model = train(
     mails
       .filter(({ text }) => !isMeasured(text, split))
-      .map(({ text, isSpam }) => ({ features: featuresOf(text), isSpam })),
+      .map(({ text, isSpam }) => ({ features: extractFeatures(text), isSpam })),
   );
   const measured = mails.filter(({ text }) => isMeasured(text, split));
-  const probabilities = measured.map(({ text }) => classify(featuresOf(text), model).spamProbability ?? 0);
+  const probabilities = measured.map(({ text }) => classify(extractFeatures(text), model).spamProbability ?? 0);
   const right = measured.map(({ isSpam }) => isSpam);
   return {
     right,

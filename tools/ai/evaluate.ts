@@ -1,5 +1,5 @@
-import { sentimentOf } from '../../services/intents/src/detection/sentiment.ts';
-import { summaryOf } from '../../services/intents/src/detection/summary.ts';
+import { findSentiment } from '../../services/intents/src/detection/sentiment.ts';
+import { summarise } from '../../services/intents/src/detection/summary.ts';
 import { readText } from '../../services/intents/src/learning/ticket-text.ts';
 import { runTrial } from './evaluate-labels.ts';
 import { evaluateLanguage } from './evaluate-language.ts';
@@ -47,7 +47,7 @@ function describeSplits(figures: readonly LabelFigures[]): string {
 function describeSentiment(): string {
   const right = sentimentExamples.filter(([label, language, text]) => {
     const { words } = readText({ subject: null, body: text });
-    return sentimentOf(words, language)?.label === label;
+    return findSentiment(words, language)?.label === label;
   });
   return `sentiment: ${right.length} of ${sentimentExamples.length} sentences that were written for the word list`;
 }
@@ -57,7 +57,7 @@ function describeSummaries(tickets: readonly LabelledTicket[]): string {
   const parts = tickets.flatMap(({ text, language }) => {
     const { subject, body } = readText(text);
     const sought = longWords(subject);
-    const summary = summaryOf('', body, language);
+    const summary = summarise('', body, language);
     if (sought.size === 0 || summary === null) return [];
     return { summary: partOf(sought, summary), beginning: partOf(sought, body.slice(0, summary.length)) };
   });

@@ -1,4 +1,4 @@
-import { f1Of, type Quality, qualityOf } from '../../services/intents/src/learning/quality.ts';
+import { computeF1, measureQuality, type Quality } from '../../services/intents/src/learning/quality.ts';
 import { type MeasuredTicket, runsPerTicket, type Trial } from './evaluate-labels.ts';
 import { type Cell, formatTable } from './format-table.ts';
 import {
@@ -21,7 +21,7 @@ export interface LabelFigures {
 /** The two figures that are compared. */
 export function figuresOf({ measured, tags }: Trial): LabelFigures {
   const { chosen, right } = topicsOf(measured);
-  return { topicF1: macroF1(chosen, right), tagF1: f1Of(tagQuality(measured, [...tags.keys()])) };
+  return { topicF1: macroF1(chosen, right), tagF1: computeF1(tagQuality(measured, [...tags.keys()])) };
 }
 
 /** All figures of topics, with those of choosing the most frequent one always. Returns a text. */
@@ -33,7 +33,7 @@ export function describeTopics({ measured, learned }: Trial): string {
   const rows = [...qualities(chosen, right)].map(([topic, quality]): Cell[] => [
     topic,
     ...cellsOf(quality),
-    f1Of(alwaysF1.get(topic) ?? { examples: 0, precision: null, recall: null }),
+    computeF1(alwaysF1.get(topic) ?? { examples: 0, precision: null, recall: null }),
   ]);
   const accuracy = mean(claims.map(({ isRight }) => (isRight ? 1 : 0)));
   const baseline = mean(right.map((topic) => (topic === frequent ? 1 : 0)));
@@ -52,11 +52,11 @@ export function describeTags({ measured, learned, tags }: Trial): string {
   const rows = tags.map((tag, number): Cell[] => {
     const right = measured.map(({ tags: own }) => own.has(number));
     const found = measured.map(({ analysis }) => analysis.tags.some(({ label }) => label === number));
-    const always = qualityOf(
+    const always = measureQuality(
       right.map(() => true),
       right,
     );
-    return [tag, ...cellsOf(qualityOf(found, right)), f1Of(always)];
+    return [tag, ...cellsOf(measureQuality(found, right)), computeF1(always)];
   });
   const [frequent] = byFrequency(learned.flatMap((ticket) => ticket.tags));
   const always = new Set([tags.indexOf(frequent?.[0] ?? '')]);
@@ -70,7 +70,7 @@ export function describeTags({ measured, learned, tags }: Trial): string {
     analysis.tags.map(({ label, confidence }) => ({ confidence, isRight: own.has(label) })),
   );
   return [
-    formatTable(header('Tag'), [...rows, ['micro', ...cellsOf(tagQuality(measured, numbers)), f1Of(baseline)]]),
+    formatTable(header('Tag'), [...rows, ['micro', ...cellsOf(tagQuality(measured, numbers)), computeF1(baseline)]]),
     `calibration error of ${claims.length} proposed tags ${calibrationError(claims).toFixed(3)}`,
   ].join('\n');
 }
@@ -108,5 +108,5 @@ function header(name: string): string[] {
 }
 
 function cellsOf(quality: Quality): Cell[] {
-  return [String(quality.examples), quality.precision, quality.recall, f1Of(quality)];
+  return [String(quality.examples), quality.precision, quality.recall, computeF1(quality)];
 }

@@ -1,4 +1,4 @@
-import { f1Of, type Quality, qualityOf } from '../../services/intents/src/learning/quality.ts';
+import { computeF1, measureQuality, type Quality } from '../../services/intents/src/learning/quality.ts';
 
 /** A claim of the analysis: its confidence, and whether it is right. */
 export interface Claim {
@@ -36,7 +36,7 @@ export function mean(values: readonly number[]): number {
 export function qualities(chosen: readonly string[], right: readonly string[]): Map<string, Quality> {
   const labels = new Set([...right, ...chosen]);
   const of = (label: string) =>
-    qualityOf(
+    measureQuality(
       chosen.map((one) => one === label),
       right.map((one) => one === label),
     );
@@ -45,7 +45,7 @@ export function qualities(chosen: readonly string[], right: readonly string[]): 
 
 /** The mean F1 of all labels: rare ones count as much as frequent ones. */
 export function macroF1(chosen: readonly string[], right: readonly string[]): number {
-  return mean([...qualities(chosen, right).values()].map(f1Of));
+  return mean([...qualities(chosen, right).values()].map(computeF1));
 }
 
 /** The quality over all labels of all tickets together. */
@@ -55,7 +55,7 @@ export function microQuality(
   labels: readonly number[],
 ): Quality {
   const flags = (sets: readonly ReadonlySet<number>[]) => sets.flatMap((set) => labels.map((label) => set.has(label)));
-  return qualityOf(flags(found), flags(right));
+  return measureQuality(flags(found), flags(right));
 }
 
 /** The value that occurs most often; the first of several. */

@@ -1,8 +1,8 @@
-import { featuresOf, featuresToBytes } from '../../services/intents/src/learning/features.ts';
+import { extractFeatures, featuresToBytes } from '../../services/intents/src/learning/features.ts';
 import { maxLabels, minExamples } from '../../services/intents/src/learning/learn-tasks.ts';
 import type { Column } from '../../services/intents/src/learning/model.ts';
 import { serialiseModel } from '../../services/intents/src/learning/model-codec.ts';
-import { f1Of } from '../../services/intents/src/learning/quality.ts';
+import { computeF1 } from '../../services/intents/src/learning/quality.ts';
 import { train } from '../../services/intents/src/learning/train.ts';
 import { type Cell, formatTable } from './format-table.ts';
 import { type LabelledFile, readLabelledTickets } from './labelled-tickets.ts';
@@ -18,7 +18,7 @@ export async function describeTraining(file: LabelledFile, print: (text: string)
   const names = tags.map(([tag]) => tag);
   const numbers = new Map(names.map((tag, number) => [tag, number]));
   const examples = tickets.map((ticket) => ({
-    features: featuresOf(ticket.text),
+    features: extractFeatures(ticket.text),
     tagIds: ticket.tags.flatMap((tag) => numbers.get(tag) ?? []),
   }));
   const startedAt = process.cpuUsage();
@@ -40,8 +40,8 @@ export async function describeTraining(file: LabelledFile, print: (text: string)
 function describeLabels(columns: readonly Column[], names: readonly string[]): string {
   const rows = columns.map(({ label, measurement }): Cell[] => {
     const { examples, precision, recall } = measurement;
-    return [names[Number(label)] ?? label, String(examples), precision, recall, f1Of(measurement)];
+    return [names[Number(label)] ?? label, String(examples), precision, recall, computeF1(measurement)];
   });
-  const macro = mean(columns.map(({ measurement }) => f1Of(measurement)));
+  const macro = mean(columns.map(({ measurement }) => computeF1(measurement)));
   return formatTable(['Tag', 'tickets', 'precision', 'recall', 'F1'], [...rows, ['macro', null, null, null, macro]]);
 }

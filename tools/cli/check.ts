@@ -4,6 +4,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clientFiles, clientFolder } from '../client/client-files.ts';
 import { brokenReferences, headingsIn, missingTests } from '../dev/source-references.ts';
+import { findTraceProblems, readMarks, readRequirements } from '../docs/traces.ts';
 import { declareCommand } from './command.ts';
 
 /** One static check. It passes if its command exits with code 0 and `judge` finds no problem. */
@@ -45,6 +46,7 @@ export const command = declareCommand({ usage, options: {}, runsInProduction: tr
       await contractsAreGenerated(),
       await clientIsGenerated(),
       sourcesExist(),
+      requirementsHaveTests(),
     ];
     const failed = results.filter((isGood) => !isGood).length;
     process.stdout.write(`${results.length - failed} checks passed, ${failed} failed\n`);
@@ -128,14 +130,21 @@ function sourcesExist(): boolean {
   const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
   const problems = [
     ...broken.map(({ file, line, text }) => `${file}:${line}: ${text}`),
-    ...['docs/reference/guarantees.md', 'docs/security.md', 'docs/asvs.md'].flatMap((document) =>
-      missingTests(readFileSync(document, 'utf8'), read).map((test) => `${document}: no test ${test}`),
-    ),
+    ...missingTests(readFileSync('docs/security.md', 'utf8'), read).map((test) => `docs/security.md: no test ${test}`),
   ];
   const output = problems.join('\n');
   const problem =
     problems.length > 0 ? `${problems.length} references to a file, heading or test that does not exist` : undefined;
   report('sources in comments', startedAt, problem, output);
+  return problem === undefined;
+}
+
+/** Checks that tests show each statement of the specification, guarantee and requirement of ASVS, as their marks say. */
+function requirementsHaveTests(): boolean {
+  const startedAt = performance.now();
+  const problems = findTraceProblems(readRequirements('.'), readMarks('.'));
+  const problem = problems.length > 0 ? `${problems.length} marks of tests are wrong or missing` : undefined;
+  report('marks of tests', startedAt, problem, problems.join('\n'));
   return problem === undefined;
 }
 

@@ -1,7 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { deployParts } from '../deploy/deploy-parts.ts';
+import { withGeneratedLines } from '../dev/generated-parts.ts';
 import { documentIndexes, withDocumentLists } from '../docs/document-indexes.ts';
+import { architectureDocument, withSystemDrawing } from '../docs/system-drawing.ts';
+import { conformanceDocument, readRequirements, withDeviations } from '../docs/traces.ts';
 import { scalingDocument, withCapacityParts } from '../k8s/capacity-parts.ts';
 import { manifestFiles } from '../k8s/manifest-files.ts';
 import { operationsDocument, withOperationParts } from '../operations/operation-parts.ts';
@@ -11,8 +15,8 @@ import { declareCommand } from './command.ts';
 /**
  * Generates packages/contracts from proto/: the code, then the descriptor image with the comments. Afterwards generates
  * the parts of docs/webhooks.md that follow from it, the parts of docs/templates.md that follow from the helpers, the
- * table of operations, the manifests in deploy/k8s that follow from the description of the system, the lists of
- * documents, and the generated files of packages/client.
+ * table of operations, the files in deploy/ and the drawing of the system that follow from its description, the deviations
+ * from the specification, the lists of documents, and the generated files of packages/client.
  */
 async function generate(): Promise<void> {
   execFileSync('buf', ['generate'], { stdio: 'inherit' });
@@ -26,8 +30,14 @@ async function generate(): Promise<void> {
   writeFileSync(authors, withTemplateParts(readFileSync(authors, 'utf8')));
   writeFileSync(operationsDocument, withOperationParts(readFileSync(operationsDocument, 'utf8')));
   for (const [file, text] of manifestFiles()) writeFileSync(file, text);
+  for (const [file, parts] of Object.entries(deployParts())) {
+    writeFileSync(file, withGeneratedLines(readFileSync(file, 'utf8'), parts));
+  }
+  writeFileSync(architectureDocument, withSystemDrawing(readFileSync(architectureDocument, 'utf8')));
   // It reads the manifests that were just written.
   writeFileSync(scalingDocument, withCapacityParts(readFileSync(scalingDocument, 'utf8')));
+  const conformance = readFileSync(conformanceDocument, 'utf8');
+  writeFileSync(conformanceDocument, withDeviations(conformance, readRequirements('.').spec));
   for (const index of Object.keys(documentIndexes)) {
     writeFileSync(index, withDocumentLists('.', index, readFileSync(index, 'utf8')));
   }

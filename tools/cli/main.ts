@@ -5,6 +5,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   start: () => import('./start.ts'),
   'test:containers': () => import('./test-containers.ts'),
   check: () => import('./check.ts'),
+  traces: () => import('./traces.ts'),
   generate: () => import('./generate.ts'),
   'docs:check': () => import('./docs-check.ts'),
   token: () => import('./token.ts'),

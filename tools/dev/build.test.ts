@@ -62,6 +62,7 @@ async function run(program: string, environment: Record<string, string>): Promis
   return { code, printed };
 }
 
+// asvs: 13.4.1, 15.2.3
 test('a program needs nothing but its folder', async () => {
   // This one serves files. It has been loaded when it complains of its configuration.
   expect(await run(programIn(folder, 'gateway'), {})).toMatchObject({
@@ -109,6 +110,7 @@ interface Bill {
 
 const billOf = (service: string) => JSON.parse(readFileSync(join(folder, service, billFile), 'utf8')) as Bill;
 
+// asvs: 15.1.2
 test.each(services)('the bill of materials of $name is CycloneDX, and names accepted licences only', ({ name }) => {
   const schemas = join(
     createRequire(import.meta.url).resolve('@cyclonedx/cyclonedx-library'),
@@ -135,6 +137,7 @@ test.each(services)('the bill of materials of $name is CycloneDX, and names acce
   for (const { name: component, version } of bill.components) expect(texts).toContain(`\n${component} ${version}\n`);
 });
 
+// asvs: 15.1.2
 test('a bill of materials has what is in the bundle, and nothing else', () => {
   const names = (service: string) => billOf(service).components.map(({ name }) => name);
   // Used by the worker of the service only, by a program that loads it later, and copied by another package.

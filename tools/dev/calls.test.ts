@@ -13,6 +13,7 @@ function openedIn(service: string): string[] {
 // The gateway is left out: it calls all services that its entry names. The kit and the check "structure" ensure that a
 // service calls no others; only this test ensures that an entry names none without need.
 it.each(services.filter(({ ports }) => ports.grpc !== undefined))(
+  // guarantee: C22
   '$name calls the services that its entry names',
   (entry) => {
     const { name, calls, readsSettings, keepsTicketData } = entry;

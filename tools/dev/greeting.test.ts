@@ -15,6 +15,7 @@ const ports = { http: 1, grpc: 2, internal: 3 };
 const inputs = { keys, logLevel: 'info', ports, calledPorts: () => ports, mongodbUri: 'mongodb://store' };
 const variable = variableOf('tickets', 'OUTBOUND_ALLOW');
 
+// guarantee: O11
 it('says to which addresses of this machine a service may send requests', () => {
   const entry = { ...serviceNamed('tickets'), makesOutboundRequests: true };
   const variables = serviceVariables(entry, { ...inputs, bus: { kind: 'log', mongodbUri: 'mongodb://store' } });

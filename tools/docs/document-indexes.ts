@@ -5,7 +5,7 @@ import { withGeneratedParts } from '../dev/generated-parts.ts';
 /** The documents with an index of other documents, and where each of its parts takes them from. */
 export const documentIndexes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'docs/README.md': {
-    operations: 'docs/operations/**/*.md',
+    operations: 'docs/operations/*.md',
     services: 'docs/services/*.md',
     proofs: 'docs/{asvs,audit,conformance,security}.md',
   },

@@ -1,6 +1,6 @@
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { documentIndexes, withDocumentLists } from './document-indexes.ts';
 import { runDocuments } from './documents.ts';
@@ -8,6 +8,7 @@ import { brokenLinks, linkedFiles } from './links.ts';
 import { differences, partOf, readableJson, steady } from './shape.ts';
 import { startShell } from './shell.ts';
 import { snippetsIn } from './snippets.ts';
+import { architectureDocument, withSystemDrawing } from './system-drawing.ts';
 
 const root = join(import.meta.dirname, '../..');
 const documents = globSync(['*.md', '{docs,packages,services,deploy,tools,bench,test}/**/*.md'], {
@@ -25,7 +26,11 @@ test('every document in docs/ can be reached from its index', () => {
   const visit = (document: string) => {
     if (reached.has(document) || !documents.includes(document)) return;
     reached.add(document);
-    for (const linked of linkedFiles(root, document)) visit(linked);
+    for (const linked of linkedFiles(root, document)) {
+      visit(linked);
+      // A link to a folder leads to its pages.
+      for (const page of documents) if (dirname(page) === linked) visit(page);
+    }
   };
   visit('docs/README.md');
   expect(documents.filter((document) => document.startsWith('docs/') && !reached.has(document))).toEqual([]);
@@ -36,6 +41,11 @@ test('the indexes name every page; npm run generate writes them', () => {
     const text = readFileSync(join(root, document), 'utf8');
     expect(withDocumentLists(root, document, text), document).toBe(text);
   }
+});
+
+test('the drawing of the architecture follows from the description; npm run generate writes it', () => {
+  const text = readFileSync(join(root, architectureDocument), 'utf8');
+  expect(withSystemDrawing(text)).toBe(text);
 });
 
 test('these commands of the documents are not run, because they need more than a system', () => {

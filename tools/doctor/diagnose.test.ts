@@ -70,6 +70,7 @@ test('a dependency that is down is reported once, a database without set-up as t
   ]);
 });
 
+// asvs: 16.2.2
 test('clocks of processes may differ by 5 s, and a clock may be behind its database by 2 s', () => {
   const ahead = (clockAhead: number) => process('tickets', '', { clockAhead });
   expect(pagesOf(ahead(-2), ahead(3))).toEqual([]);

@@ -38,6 +38,7 @@ async function validate() {
   return { code, text: lines.join('\n') };
 }
 
+// guarantee: F2
 test('names the file of a stopped store that is damaged and what to do, and finds nothing in one that is not', async () => {
   await fillStore();
   expect(await validate()).toEqual({ code: 0, text: 'no file of the store is damaged' });

@@ -92,6 +92,7 @@ test.each(services.filter(({ hasStore }) => hasStore))('$name starts when its se
   }
 });
 
+// asvs: 13.2.2
 test.each(services)('the processes of $name have no more rights than they need', ({ name }) => {
   for (const [, process] of processesOf(name)) {
     expect(process).toMatchObject({
@@ -107,6 +108,7 @@ test.each(services)('the processes of $name have no more rights than they need',
   }
 });
 
+// asvs: 6.3.2, 13.2.3
 test('no secret has a default', () => {
   expect(() => compose({})).toThrow('ENCRYPTION_KEY is not set.');
 });

@@ -21,6 +21,7 @@ function createdBy(commands: readonly string[]): Map<string, object> {
 }
 
 describe('each service', () => {
+  // asvs: 13.2.2
   it('has a user of its own in its secret, who is created with rights on its database only', () => {
     const stores = readStores({ ...own, TICKETING_TICKETS_MONGODB_DATABASE: 'elsewhere' });
     const users = createdBy(userCommands(stores));

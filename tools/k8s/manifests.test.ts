@@ -35,21 +35,6 @@ it('every file of the base is part of it', () => {
   expect(used.toSorted()).toEqual(files.toSorted());
 });
 
-it.each([
-  ['prod', 'registry.example/ticketing/', '0.1.0'],
-  // `npm run images` names images so by default.
-  ['dev', 'localhost/ticketing/', 'dev'],
-])('the overlay %s names the registry and the version of every image', (overlay, prefix, newTag) => {
-  const [read] = readManifests(`deploy/k8s/overlays/${overlay}/kustomization.yaml`) as unknown as {
-    images: object[];
-  }[];
-  const names = services.map(({ name }) => name);
-  expect(read?.images).toHaveLength(names.length);
-  expect(read?.images).toEqual(
-    expect.arrayContaining(names.map((name) => ({ name: `ticketing/${name}`, newName: `${prefix}${name}`, newTag }))),
-  );
-});
-
 it('every pod has a ServiceAccount, so that the component pull-secret reaches its image', () => {
   const accounts = namesOf(objects, 'ServiceAccount');
   const ledgers = readManifests('deploy/k8s/components/ledger/ledger-jobs.yaml').flatMap(({ kind, spec }) =>
@@ -178,6 +163,7 @@ it('the component ledger has a volume of its own for each service, and Jobs that
   }
 });
 
+// asvs: 13.2.2
 it('a pod reads no Secret of another service', () => {
   const ofServices = services.flatMap(({ name }) => [`${name}-secrets`, `${name}-signing-key`]);
   const ledgerJobs = readManifests('deploy/k8s/components/ledger/ledger-jobs.yaml').flatMap(
@@ -194,6 +180,7 @@ it('a pod reads no Secret of another service', () => {
   }
 });
 
+// asvs: 13.3.2
 it('the secrets that a pod needs are those that the command makes', () => {
   const volumes = [...ofKind('Deployment'), ...ofKind('Job'), all].flatMap(
     (one) => one?.spec.template.spec.volumes ?? [],

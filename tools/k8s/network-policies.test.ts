@@ -15,6 +15,8 @@ const changed = (name: string, change: (spec: NonNullable<unknown> & Record<stri
     return policy;
   });
 
+// guarantee: C22
+// asvs: 13.1.1
 it('the policies allow the edges that the description of the system declares, and no others', () => {
   const edges = edgesOf(policies);
   expect(edges).toEqual(declaredEdges());
@@ -45,6 +47,7 @@ it('an address that a service refuses to dial is refused by the policies too', (
   }
 });
 
+// asvs: 13.2.2
 it('a missing edge and an edge too many would be found', () => {
   const without = changed('reporting', ({ egress }) => egress?.splice(0, 1));
   const declared = declaredEdges();

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createMetrics } from '@ticketing/service-kit/observability/metrics.ts';
 import { services } from '@ticketing/system/services.ts';
 
 /** A metric as the list of the documentation describes it. */
@@ -22,8 +23,15 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   'with an outbox': services.filter(({ publishes }) => publishes.length > 0).map(({ name }) => name),
 };
 
-/** The metrics that the documentation lists, from the tables of its page. */
-export function listedMetrics(): ListedMetric[] {
+/** The metrics of every process: those that the documentation lists, and those of prom-client about the process itself. */
+export async function listedMetrics(): Promise<ListedMetric[]> {
+  const ofProcess = (await createMetrics('any').registry.getMetricsAsJSON())
+    .filter(({ name }) => /^(process|nodejs)_/.test(name))
+    .map(({ name, type, help }) => ({ name, type: String(type), services: all, help }));
+  return [...ofProcess, ...metricsOfPage()];
+}
+
+function metricsOfPage(): ListedMetric[] {
   const page = readFileSync(join(import.meta.dirname, '..', '..', metricListFile), 'utf8');
   const rows = page.matchAll(/^\| `([a-z0-9_]+)` \| (\w+) \| ([^|]+) \| (.+) \|$/gm);
   return [...rows].map(([, name = '', type = '', where = '', help = '']) => ({

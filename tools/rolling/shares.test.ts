@@ -15,6 +15,7 @@ test('two replicas may get 40 to 60 % of the requests, and must get some', () =>
   expect(firstShare([10, 20], [14, 26])).toBe(0.4);
 });
 
+// guarantee: F36
 test('the gateway gives both replicas of a service between 40 and 60 % of few requests and of many', async () => {
   const { agent, ports, balancer, counts } = await start();
   balancer.use(ports);
@@ -26,6 +27,7 @@ test('the gateway gives both replicas of a service between 40 and 60 % of few re
   }
 });
 
+// guarantee: F36
 test('a replica that joins gets its share when the connections have reached their age', async () => {
   const { agent, ports, balancer, counts } = await start();
   balancer.use(ports.slice(0, 1));

@@ -20,6 +20,7 @@ afterAll(async () => {
 });
 
 test.skipIf('missing' in previous)(
+  // guarantee: F37
   `the previous version and this one share a store, and the change from one to the other fails no request${
     'missing' in previous ? ` (skipped: ${previous.missing})` : ''
   }`,

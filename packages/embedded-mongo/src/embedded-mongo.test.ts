@@ -161,6 +161,7 @@ describe.skipIf(unsupportedReason(currentPlatform()))('startEmbeddedMongo', () =
     await vi.waitFor(() => start('orphan'), { timeout: 30_000, interval: 100 });
   });
 
+  // guarantee: F11
   it('loses no acknowledged write when it is killed', async () => {
     const acknowledged: number[] = [];
     for (let round = 0; round < 2; round += 1) {

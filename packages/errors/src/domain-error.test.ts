@@ -18,6 +18,7 @@ test('states the pointer and the detail of a single violation', () => {
   expect(invalidInput([violation('#/a', 'wrong_type')]).message).toBe('#/a: is wrong');
 });
 
+// spec: 39.2
 test('names the missing thing in the reason', () => {
   const error = notFound('Ticket or attachment');
   expect([error.code, error.reason, error.message]).toEqual([

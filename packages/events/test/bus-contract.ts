@@ -219,6 +219,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await part.stop();
     });
 
+    // guarantee: F10
     test('shares the partitions of a group; when a member stops, the others take over', async () => {
       const { publish, listen } = await setUpTopic();
       const left = await listen();
@@ -243,6 +244,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await right.part.stop();
     });
 
+    // guarantee: F10
     test('handles nothing after it has stopped, and waits for the message that is being handled', async () => {
       const { publish, listen } = await setUpTopic();
       let handling = 0;

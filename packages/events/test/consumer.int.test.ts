@@ -74,6 +74,7 @@ async function setUpConsumer(handle: HandleEvents, options: { handlerTimeoutMs?:
   };
 }
 
+// guarantee: E6
 test('E6: an event that cannot be handled blocks its key only, is visible, and can be replayed in order', async () => {
   const handled: string[] = [];
   let isCured = false;
@@ -175,6 +176,7 @@ async function setUpLateHandler(keys: string) {
   };
 }
 
+// guarantee: E6
 test('an event that is always late is dead-lettered, while those of other keys are handled', async () => {
   const { deliver, handled, deadLettered } = await setUpLateHandler('abcdef');
   expect(await deliver('abc', 20)).toBe(true);
@@ -349,6 +351,7 @@ test('a message that is not an event is dead-lettered', async () => {
   await expect.poll(deadLettered).toEqual(['xy']);
 });
 
+// guarantee: S6
 test('a handler continues the trace of the request', async () => {
   const traces: string[] = [];
   const { start, publish } = await setUpConsumer(async (_events, { trace }) => {
@@ -359,6 +362,7 @@ test('a handler continues the trace of the request', async () => {
   await expect.poll(() => traces).toEqual([`${'a'.repeat(30)}01`]);
 });
 
+// guarantee: E10
 test('E10: a consumer that receives nothing while messages wait is restarted', async () => {
   const subscriptions: Subscription[] = [];
   let stopped = 0;

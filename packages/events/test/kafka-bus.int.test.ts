@@ -32,6 +32,7 @@ test('reports that the bus is unavailable when no broker responds', async () => 
   await bus.close();
 });
 
+// guarantee: C20
 test('trusts the brokers whose certificates the configured authority has signed, and no others', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ticketing-kafka-'));
   const authority = createAuthority('Brokers');

@@ -171,6 +171,7 @@ test('finds events that other processes add', async () => {
   await expect.poll(() => published.length).toBe(2);
 });
 
+// guarantee: F7
 test('while the bus is unavailable, events wait, are measured, and are sent in order afterwards', async () => {
   const { outbox, bus, create, change, versionsOf, drained } = await setUpOutbox();
   let isDown = true;
@@ -253,6 +254,7 @@ test('an outbox whose events are refused does not delay the others', async () =>
   expect(await refused.outbox.state()).toMatchObject({ events: 1 });
 });
 
+// guarantee: F36
 test('several relays share the ranges, and each sends in order', async () => {
   const { outbox, bus, create, change, versionsOf, drained } = await setUpOutbox();
   const leases = await connect('shared');
@@ -279,6 +281,7 @@ test('several relays share the ranges, and each sends in order', async () => {
   await Promise.all(both.map((one) => one.stop()));
 });
 
+// guarantee: E3, E5
 test('E1, E3, E5: two relays that both own all ranges lose no event and keep the order', async () => {
   const leases = [await connect('one'), await connect('two')];
   await fc.assert(
@@ -312,6 +315,7 @@ test('E1, E3, E5: two relays that both own all ranges lose no event and keep the
   );
 });
 
+// guarantee: E1, E2
 test('E1, E2, E3: whichever call fails, before or after its effect, no event is lost, invented or out of order', async () => {
   const leases = await connect('failing');
   for (let nth = 1, isOver = false; !isOver; nth++) {

@@ -13,6 +13,8 @@ test.each([
   ['\n', 'attachment.png'],
   ['😀'.repeat(161), '😀'.repeat(160)],
   [`a${'😀'.repeat(160)}`, `a${'😀'.repeat(159)}`],
+  // guarantee: I15
+  // asvs: 5.3.2, 5.3.3, 5.4.1-5.4.2
 ])('the name %j becomes the label %j', (given, expected) => {
   expect(attachmentName(given, 'png')).toBe(expected);
 });
@@ -35,6 +37,7 @@ test.each([
   expect(fileEndingOf(name)).toBe(expected);
 });
 
+// spec: 26.1
 test('an id has 8 characters, whatever the random bytes are', () => {
   expect(attachmentIdOf(Buffer.alloc(8))).toBe('00000000');
   expect(attachmentIdOf(Buffer.alloc(8, 255))).toMatch(/^[a-z0-9]{8}$/);

@@ -85,6 +85,7 @@ test.each([
   expect(parse(header)).toMatchObject({ type: 'attachment', parameters: { filename: name.replaceAll(/[/\\]/g, '_') } });
 });
 
+// asvs: 1.3.4, 5.4.1-5.4.2
 test('a browser never shows the file', () => {
   expect(downloadOf(attachment, {})?.headers).toMatchObject({
     'x-content-type-options': 'nosniff',

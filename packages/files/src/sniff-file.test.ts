@@ -35,6 +35,7 @@ test('a text whose inspected part ends in the middle of a character is a text', 
   expect((await sniffFile(text.subarray(0, 100), false)).contentType).toBe('text/plain');
 });
 
+// guarantee: I15
 describe('a hostile file is inspected in a moment', () => {
   const repeated = (start: string, piece: Buffer) =>
     Buffer.concat([Buffer.from(start, 'latin1'), Buffer.alloc(20 * 1024 * 1024, piece)]);

@@ -37,6 +37,7 @@ test('a person stores as much as the setting says, in all processes together, an
   await open().take(person(), 10 * mib);
 });
 
+// guarantee: F3
 test('requests at the same time never store more than the limit together', async () => {
   const caller = person();
   const takes = Array.from({ length: 30 }, () => open().take(caller, mib));

@@ -22,6 +22,7 @@ const file = {
 };
 const isStored = async (key: string) => (await files.assign([key], 1)) === true;
 
+// guarantee: I16
 test('a file that is released while the sweeper checks it is checked again', async () => {
   const stored = await storeContent(at(0), file, [Buffer.of(1)]);
   await claimFiles({ files }, 1, [stored]);

@@ -49,6 +49,7 @@ test.each([
     '<p>a</p>\n<p><a href="https://a.de" target="_blank" rel="noopener noreferrer nofollow">b</a></p>',
   ],
   ['<p>a</p>\n\n[x](javascript:x)\n\n<p>b</p>', '<p>a</p>\n\n[x](#)\n\n<p>b</p>'],
+  // guarantee: I8
 ])('%j', (text, expected) => {
   expect(cleanMarkdown(text)).toBe(expected ?? text);
 });
@@ -152,6 +153,8 @@ const pieces = fc.oneof(
   fc.string({ maxLength: 4 }),
 );
 
+// guarantee: I8
+// asvs: 1.3.5
 test('nothing harmful is left, shown as Markdown or as HTML, and a second pass changes nothing', () => {
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 24 }), (parts) => {

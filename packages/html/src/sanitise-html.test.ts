@@ -83,12 +83,16 @@ describe('sanitiseHtml', () => {
     expect(sanitiseHtml(body)).toBe(shown);
   });
 
+  // guarantee: I7
+  // asvs: 1.2.1, 1.2.2
   it.each(VECTORS())('makes %j harmless', (vector) => {
     for (const body of [vector, `<p>before</p>${vector}`, `<div>${vector}</div>`, `text ${vector}<br>`]) {
       expectHarmless(sanitiseHtml(body));
     }
   });
 
+  // guarantee: I7
+  // asvs: 1.3.1
   it('returns only harmless tags for any mixture of fragments', () => {
     fc.assert(
       fc.property(fragments(), (body) => expectHarmless(sanitiseHtml(body))),

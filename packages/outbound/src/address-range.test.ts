@@ -27,6 +27,7 @@ describe('the special-purpose range', () => {
     ['2002::/16', '2002::', '2002:ffff::', '2001:ffff::', '2003::'],
     ['3fff::/20', '3fff::', '3fff:fff:ffff::', '3ffe:ffff::', '3fff:1000::'],
     ['4000::/2 and 8000::/1', '4000::', 'ffff:ffff::', '3fff:ffff::', undefined],
+    // guarantee: O12
   ])('%s contains %s and %s, and not %s and %s', (_name, first, last, before, after) => {
     for (const address of [first, last]) expect(rules.refusalOf(address, 'https:'), address).toBe('SPECIAL_ADDRESS');
     for (const address of [before, after]) {

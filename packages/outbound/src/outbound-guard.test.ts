@@ -65,6 +65,7 @@ const invalid = 'cannot be saved: invalid_url';
 const withUser = 'cannot be saved: user_info';
 const notDialled = 'address_refused SPECIAL_ADDRESS';
 
+// asvs: 1.2.2, 13.2.4-13.2.5
 describe('a guard that allows nothing', () => {
   it.each([
     // Public addresses.
@@ -175,6 +176,7 @@ describe('a guard that allows nothing', () => {
     ['https://nonsense.example/', notDialled],
     ['https://empty.example/', 'resolve_failed ENODATA'],
     ['https://unknown.example/', 'resolve_failed ENOTFOUND'],
+    // guarantee: O1, O3
   ])('%s: %s', async (url, outcome) => {
     expect(await outcomeOf(closed, url)).toBe(outcome);
   });
@@ -193,6 +195,7 @@ describe('a guard that allows the loopback range', () => {
     ['https://93.184.215.14/', 'accepted'],
     ['http://private.example/', notDialled],
     ['http://mixed-families.example/', 'address_refused NOT_HTTPS'],
+    // guarantee: O1, O3
   ])('%s: %s', async (url, outcome) => {
     expect(await outcomeOf(opened, url)).toBe(outcome);
   });
@@ -204,11 +207,13 @@ describe('a guard that does not require https', () => {
     ['http://127.0.0.1/', refused],
     ['http://loopback.example/', notDialled],
     ['ftp://93.184.215.14/', 'cannot be saved: not_https'],
+    // guarantee: O1, O3
   ])('%s: %s', async (url, outcome) => {
     expect(await outcomeOf(plain, url)).toBe(outcome);
   });
 });
 
+// guarantee: O3
 it('accepts a URL of 2048 characters, and refuses one more', () => {
   const url = 'https://93.184.215.14/'.padEnd(2048, 'a');
   expect(closed.checkUrl(url)).toBeUndefined();

@@ -18,6 +18,8 @@ function accepts(body: string | Buffer, headers: Record<string, string>, key = s
   }
 }
 
+// guarantee: W2
+// asvs: 11.4.1
 it('signs as the reference does', () => {
   const reference = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', at: 1_614_265_330_999, body: '{"test": 2432232314}' };
@@ -34,6 +36,7 @@ it.each(['a secret without the prefix', 'whsec_not base64 at all', 'whsec_YQ'])(
   expect(() => verifier.verify('{}', headers)).not.toThrow();
 });
 
+// guarantee: W3
 it('signs any body so that the public package verifies it, and not with one bit flipped', () => {
   const bodies = fc.oneof(fc.string({ unit: 'binary' }), fc.constant(''), fc.json());
   fc.assert(
@@ -75,6 +78,7 @@ it('a signature belongs to its id and its time', () => {
   expect(accepts('{}', { ...headers, 'webhook-timestamp': later })).toBe(false);
 });
 
+// guarantee: W3
 it('every secret signs', () => {
   const other = newSecret();
   const headers = signatureHeaders([secret, other], { id, at: Date.now(), body: '{}' });

@@ -16,6 +16,8 @@ const get: Omit<OutboundRequest, 'url'> = {
 };
 
 describe('the addresses of a name', () => {
+  // guarantee: O2
+  // asvs: 1.3.6
   it('are resolved once per connection, so that a changed answer is checked before it is dialled', async () => {
     const receiver = await startReceiver((_request, response) => response.setHeader('connection', 'close').end('ok'));
     const resolve = vi.fn<(name: string) => Promise<string[]>>();
@@ -34,6 +36,7 @@ describe('the addresses of a name', () => {
     expect(receiver.sockets).toHaveLength(1);
   });
 
+  // guarantee: O2
   it('are all refused if one of them is', async () => {
     const receiver = await startReceiver((_request, response) => response.end('ok'));
     const guard = openGuard({ allowed: '127.0.0.1/32', resolve: async () => ['127.0.0.1', '10.0.0.1'] });
@@ -49,6 +52,7 @@ describe('the addresses of a name', () => {
     expect(response).toMatchObject({ status: 200, address: '127.0.0.1' });
   });
 
+  // guarantee: O2
   it('of localhost are the loopback addresses, which are refused unless they are allowed', async () => {
     const receiver = await startReceiver((_request, response) => response.end('ok'));
     for (const host of ['localhost', 'localhost.', 'a.localhost']) {
@@ -66,6 +70,7 @@ const range = (address: string, index: number) =>
   ({ address, prefix: index === 0 ? 8 : 127, family: index === 0 ? 'ipv4' : 'ipv6' }) as const;
 
 describe('a connection', () => {
+  // guarantee: O8
   it('is used again by later requests', async () => {
     const receiver = await startReceiver((_request, response) => response.end('ok'));
     const guard = openGuard({});
@@ -78,6 +83,7 @@ describe('a connection', () => {
     expect(receiver.sockets.length).toBeLessThanOrEqual(8);
   });
 
+  // guarantee: O8
   it('is one of at most 64 to an origin; further requests wait', async () => {
     const waiting: (() => void)[] = [];
     const receiver = await startReceiver((_request, response) => void waiting.push(() => response.end('ok')));
@@ -122,6 +128,7 @@ describe('TLS', () => {
   const own = authority.issue(['127.0.0.1', 'good.example']);
   const resolve = async () => ['127.0.0.1'];
 
+  // guarantee: O4
   it('is verified: an authority that is not known, and a certificate for another name, are refused', async () => {
     const { port } = await startReceiver((_request, response) => response.end('ok'), own);
     const guard = openGuard({ ca: authority.cert, resolve });
@@ -138,6 +145,8 @@ describe('TLS', () => {
     });
   });
 
+  // guarantee: O4
+  // asvs: 12.3.2
   it('is verified even if NODE_TLS_REJECT_UNAUTHORIZED says otherwise', async () => {
     const { port } = await startReceiver((_request, response) => response.end('ok'), own);
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
@@ -162,6 +171,7 @@ describe('TLS', () => {
   });
 });
 
+// guarantee: O10
 it('ignores the variables for proxies, which fetch honours', async () => {
   // It tunnels to itself.
   const proxy = await startRawReceiver((socket) => {

@@ -9,6 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+// guarantee: O8
 it('removes the pool of an origin that has no requests, however the last one ended', async () => {
   const receiver = await startReceiver((request, response) => {
     if (request.url === '/') response.end('ok');

@@ -25,6 +25,7 @@ async function startRedirecting() {
 }
 
 describe('redirects', () => {
+  // guarantee: O5
   it('are followed three times, and not once more', async () => {
     const { url, requests } = await startRedirecting();
     const guard = openGuard({});
@@ -41,6 +42,8 @@ describe('redirects', () => {
     expect(requests).toHaveLength(8);
   });
 
+  // guarantee: O5
+  // asvs: 15.3.2
   it('are not followed if none are allowed, nor for other methods than GET and HEAD', async () => {
     const { url, requests } = await startRedirecting();
     const guard = openGuard({});
@@ -61,6 +64,7 @@ describe('redirects', () => {
     ['http://93.184.215.14/', 'redirect_refused', 'NOT_HTTPS'],
     ['http://[', 'redirect_refused', 'INVALID_URL'],
     ['', 'redirect_refused', 'INVALID_URL'],
+    // guarantee: O5
   ])('to "%s" are refused: %s %s', async (location, kind, code) => {
     const { url, requests } = await startRedirecting();
     const guard = openGuard({ resolve: async () => ['169.254.169.254'] });
@@ -69,6 +73,7 @@ describe('redirects', () => {
     expect(requests).toHaveLength(1);
   });
 
+  // guarantee: O5
   it('to another origin carry no headers that could be credentials', async () => {
     const first = await startRedirecting();
     const second = await startRedirecting();

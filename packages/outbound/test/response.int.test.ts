@@ -20,6 +20,7 @@ const encodings = ['gzip', 'deflate', 'br'] as const;
 const plainOrCompressed = ['identity', ...encodings] as const;
 
 describe('a body', () => {
+  // guarantee: O6
   it.each([true, false])('is accepted at the limit and refused one byte above it (with a length: %s)', async (has) => {
     const receiver = await startReceiver((request, response) => {
       const body = Buffer.alloc(limit + Number(request.headers['x-more'] ?? 0), 'a');
@@ -39,6 +40,7 @@ describe('a body', () => {
     expect(response).toMatchObject({ status: 200, isComplete: false, body: Buffer.alloc(limit, 'a') });
   });
 
+  // guarantee: O6
   it('that never ends is read up to the limit, and its connection is closed', async () => {
     const receiver = await startReceiver((_request, response) => {
       const send = () => {
@@ -75,6 +77,7 @@ describe('a body', () => {
   });
 
   it.each(plainOrCompressed)(
+    // guarantee: B2
     'in chunks of one byte has as many as a body of its size may have (%s)',
     async (encoding) => {
       const receiver = await startRawReceiver((socket: Socket) => {
@@ -108,6 +111,7 @@ describe('a body', () => {
     await expect(guard.request({ ...get, url: at(receiver) })).rejects.toMatchObject({ kind: 'response_too_large' });
   });
 
+  // guarantee: O6
   it.each(encodings)('that is a bomb of %s is not decompressed beyond the limit', async (encoding) => {
     const bomb = compress[encoding](Buffer.alloc(64 * 1024 * 1024));
     const receiver = await startReceiver((_request, response) => {
@@ -122,6 +126,7 @@ describe('a body', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
   });
 
+  // guarantee: O6
   it('of endless compressed nothing is refused too', async () => {
     const nothing = gzipSync('');
     const receiver = await startReceiver((_request, response) => {
@@ -166,6 +171,7 @@ describe('the deadline', () => {
     ['headers that never end', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'a: b\r\n')],
     ['a body that comes slowly', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n', 'a')],
     ['a chunked body that comes slowly', (socket) => drip(socket, chunked, '1\r\na\r\n')],
+    // guarantee: O7
   ])('ends %s', async (_name, onConnection) => {
     const receiver = await startRawReceiver(onConnection);
     const startedAt = performance.now();
@@ -175,6 +181,7 @@ describe('the deadline', () => {
     await expect.poll(() => receiver.open()).toBe(0);
   });
 
+  // guarantee: O7
   it('covers all redirects together', async () => {
     const receiver = await startReceiver((_request, response) => {
       setTimeout(() => response.writeHead(302, { location: '/' }).end(), 150);
@@ -183,6 +190,7 @@ describe('the deadline', () => {
     await expect(request).rejects.toMatchObject({ kind: 'timeout' });
   });
 
+  // guarantee: O7
   it('covers name servers that do not respond', async () => {
     const guard = openGuard({ resolve: () => new Promise(() => undefined) });
     const request = guard.request({ ...get, url: 'https://slow.example/', deadlineMs });

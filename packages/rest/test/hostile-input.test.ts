@@ -219,6 +219,7 @@ async function check(options: InjectOptions & { url: string }, body: Buffer): Pr
 }
 
 test.each(routes.map((route) => [`${route.verb} ${route.path}`, route] as const))(
+  // asvs: 1.5.2
   'responds to anything sent to %s with a success or a problem document, never with 5xx',
   async (_, route) => {
     const json = fc.constant({ 'content-type': 'application/json' });
@@ -301,6 +302,7 @@ const hostile: [string, string][] = [
 
 const writing = routes.filter((route) => route.body !== undefined);
 
+// guarantee: I37
 test.each(hostile)('responds to 50 KB of %s within a second on every route', async (_, payload) => {
   for (const route of writing) {
     const url = route.path.replace(/\{\w+\}/g, '1');

@@ -60,45 +60,59 @@ describe('the fields that the specification lists', () => {
   test.each<[string, string]>([
     ['Ticket', `${ticket}, ${fullOnly}, customer Customer?, intents TicketIntent[]`],
     ['TicketSummary', `${ticket}, customer CustomerSummary?, intents TicketIntentSummary[]`],
+    // spec: 23.5
     ['GetTicketResponse', 'prevTicketId integer?, nextTicketId integer?, sessions AssistantSession[]'],
+    // spec: 6.15
     ['ReplyRecipients', 'to string[], cc string[], bcc string[]'],
+    // spec: 6.3
     ['CustomerSummary', 'tags Tag[], tagIds integer[]'],
     [
       'TicketIntentSummary',
       'id integer, aiAgentId integer, name string, confidenceColor success|warning|danger, infos IntentInfo[]',
     ],
+    // spec: 8.1, 8.2
     [
       'AssistantSession',
       `id string, ticketId integer?, lastActivityAt date-time?, createdAt date-time?, participants SessionParticipant[],
       messageCount integer, costUsd number?, model string?`,
     ],
+    // spec: 8.3
     ['SessionParticipant', 'id integer, name string?'],
+    // spec: 4.7, 4.8, 9.1, 9.2, 9.7
     [
       'HistoryEntry',
       `id integer?, type ticket|gridMessage|delivery|payment, channel ${channel}?,
       subChannel facebook|instagram|whatsapp|telegram|companyWebsite|gridOperator|previousSupplier|nextSupplier?,
       status ${status}?, subject string?, summary string?, url string?, createdAt DateTime?`,
     ],
+    // spec: 10.2, 10.6, 10.12
     [
       'IntentOutcome',
       `responseCode string, aiAgentId integer, success boolean, messageLocalized string?, internalData object?,
       executedAt DateTime?, userId integer, sent boolean, ticketClosed boolean, recipient string?, message string?,
       template string?, sources object[], txId string`,
     ],
+    // spec: 11.1, 11.8
     [
       'Template',
       `id integer, tagId integer?, emailTemplateId integer?, description string, message string, subject string?,
       exampleTicketIds integer[], attachments Attachment[], mergedTemplate string, template string, success boolean`,
     ],
+    // spec: 12.1, 16.4
     ['KnowledgeSource', knowledgeSource],
+    // spec: 12.2
     ['KnowledgeReader', 'id integer, name string, readAt DateTime?'],
+    // spec: 12.3
     ['KnowledgeAccess', 'blocked boolean, blockedItems BlockedItem[]'],
+    // spec: 12.4
     ['BlockedItem', 'id integer, kind article|folder'],
+    // spec: 13.1
     [
       'Skill',
       `id integer, slug string, aiAgentId integer?, name string, description string?, content string?,
       createdAt date-time?, modifiedAt date-time?`,
     ],
+    // spec: 14.2
     [
       'ReportingTicketRow',
       `id integer, channel ${channel}, direction ${direction},
@@ -109,38 +123,50 @@ describe('the fields that the specification lists', () => {
       lastMessageAt date-time?, lastCustomerMessageAt date-time?, secondsSinceLastCustomerMessage integer?,
       secondsToClose integer?, secondsClosedAfterSLA integer?, email string?, rawData string`,
     ],
+    // spec: 15.1, 15.2, 16.4
     [
       'Setting',
       `name string, category general|routing|ai|email|customer|reporting|security|webhooks, group string, label string,
       description string, type text|textarea|number|boolean|select|multiselect|json|secret|color|html,
       config SettingConfig?, value any, defaultValue any`,
     ],
+    // spec: 35.3
     ['SettingsGroup', 'name string, description string, settings Setting[]'],
     ['GetSettingsOfCategoryResponse', 'title string, groups SettingsGroup[]'],
+    // spec: 19.5
     ['GetLatestTicketsResponse', 'earliest integer?, previous integer?, next integer?'],
     ['SearchTicketsResponse', 'tickets TicketSummary[], total integer, offset integer, limit integer'],
+    // spec: 24.7
     ['UpdateTicketResponse', 'success boolean, ticket Ticket?'],
+    // spec: 4.9, 22.11, 25.11, 26.6, 34.8
     ...['UpdateTicketsResponse', 'DeleteTicketResponse', 'DeleteAttachmentResponse', 'UpdateConversationResponse'].map(
       (name): [string, string] => [name, 'success boolean'],
     ),
+    // spec: 28.3
     ['GetTicketHistoryResponse', 'success boolean, total integer, totalOpenedTickets integer, history HistoryEntry[]'],
+    // spec: 32.6
     ['ListArchivedKnowledgeSourcesResponse', 'items KnowledgeSource[], total integer, offset integer, limit integer'],
+    // spec: 33.5
     ['CreateSkillResponse', 'skill Skill?, success boolean'],
+    // spec: 4.1, 4.5, 4.6, 6.5, 6.14, 6.42, 6.66, 41.3
   ])('of a response are in the contract, in their types: %s', (name, fields) => {
     const described = describedFields(name);
     expect(described).toEqual(expect.arrayContaining(listed(fields)));
   });
 
   test.each<[string, string, string[]?]>([
+    // spec: 19.2
     [
       'GetLatestTicketsRequest',
       'preferredDirection earliest|previous|next? = earliest, ticketId integer?, filters Filter[]?',
     ],
+    // spec: 20.8, 40.1
     [
       'SearchTicketsRequest',
       `limit integer? 1..500 = 100, offset integer? 0.. = 0, orderByField string? = t.id,
       orderByDirection asc|desc? = desc, ticketScope all|skills? = all, filters Filter[]?`,
     ],
+    // spec: 21.12
     [
       'CreateTicketRequest',
       `from string?, fromName string?, subchannelId integer?, agentId integer?, to string[]?, cc string[]?, bcc string[]?,
@@ -150,6 +176,7 @@ describe('the fields that the specification lists', () => {
       ['channel'],
     ],
     ['AttachmentInput', 'name string?, url uri?, base64 string?'],
+    // spec: 22.4, 41.4
     [
       'TicketChange',
       `id integer, status ${status}, priority ${priority}, tagIds integer[], addTagIds integer[], removeTagIds integer[],
@@ -161,29 +188,35 @@ describe('the fields that the specification lists', () => {
       `contractId string?, status ${status}, workedOnBy integer?, priority ${priority}, dueBy time?,
       firstResponseDueBy time?, tagIds integer[]`,
     ],
+    // spec: 29.4, 29.6, 29.7
     [
       'ExecuteIntentRequest',
       `intentId integer?, code string?, ticketId integer?, informCustomer boolean? = false, dryRun boolean? = false,
       data object?, contractId string?`,
     ],
+    // spec: 31.2
     [
       'CreateTemplateRequest',
       `message string, description string?, tagId integer?, emailTemplateId integer?, subject string?,
       exampleTicketIds integer[]?, attachments AttachmentInput[]?`,
       ['message'],
     ],
+    // spec: 33.2, 33.4
     [
       'CreateSkillRequest',
       'name string, slug string?, aiAgentId integer?, description string?, content string?',
       ['name'],
     ],
+    // spec: 34.4
     ['UpdateConversationRequest', `content MessageContent, isDraft boolean, ${draft}`],
+    // spec: 34.2
     ['MessageContent', 'message string, type text|html', ['message', 'type']],
   ])('of a request body are in the contract, in their types: %s', (name, fields, required = []) => {
     expect(describedFields(name)).toEqual(expect.arrayContaining(listed(fields)));
     expect(schemas[name]?.required ?? []).toEqual(required);
   });
 
+  // spec: 6.2, 6.48
   test('of the full form only are not in the compact form', () => {
     const compact = describedFields('TicketSummary').map((field) => field.split(' ')[0]);
     const names = listed(fullOnly).map((field) => field.split(' ')[0]);
@@ -194,12 +227,18 @@ describe('the fields that the specification lists', () => {
 const pages = 'limit integer 1..1000 = 100, offset integer 0.. = 0';
 const ticketId = 'ticketId integer';
 
+// spec: 18.2
 describe('the operations that the specification lists', () => {
   test.each<[string, number, string, string, string?]>([
+    // spec: 19.1
     ['POST /ticket/getLatest', 200, '', 'GetLatestTicketsRequest? → GetLatestTicketsResponse'],
+    // spec: 20.1
     ['POST /ticket/search', 200, '', 'SearchTicketsRequest? → SearchTicketsResponse'],
+    // spec: 21.1, 21.29, 36.5
     ['POST /ticket', 200, 'process realtime|batch|false = batch', 'CreateTicketRequest → Ticket'],
+    // spec: 22.2
     ['PATCH /ticket', 200, 'includeInWorklog boolean = true', 'TicketChange[] → UpdateTicketsResponse'],
+    // spec: 23.1, 23.4
     [
       'GET /ticket/{ticketId}',
       200,
@@ -207,13 +246,16 @@ describe('the operations that the specification lists', () => {
       includeRawData boolean = false`,
       '→ GetTicketResponse',
     ],
+    // spec: 24.1
     [
       'PATCH /ticket/{ticketId}',
       200,
       `${ticketId}, includeInWorklog boolean = true`,
       'UpdateTicketRequest? → UpdateTicketResponse',
     ],
+    // spec: 25.1, 37.4
     ['DELETE /ticket/{ticketId}', 200, ticketId, '→ DeleteTicketResponse', 'deleteTicket'],
+    // spec: 26.2, 37.5
     [
       'DELETE /ticket/{ticketId}/attachment/{attachmentId}',
       200,
@@ -221,9 +263,13 @@ describe('the operations that the specification lists', () => {
       '→ DeleteAttachmentResponse',
       'updateTechnicalTicketFields',
     ],
+    // spec: 27.1, 27.2
     ['GET /ticket/{ticketId}/variables', 200, ticketId, '→ object'],
+    // spec: 28.1
     ['GET /ticket/{ticketId}/history', 200, `${ticketId}, ${pages}`, '→ GetTicketHistoryResponse'],
+    // spec: 29.2, 29.3, 29.10
     ['POST /intent/{id}/execute', 200, 'id integer', 'ExecuteIntentRequest? → IntentOutcome'],
+    // spec: 30.1, 30.8, 40.2
     [
       'GET /export/reporting_tickets',
       200,
@@ -231,24 +277,32 @@ describe('the operations that the specification lists', () => {
       '→ ReportingTicketRow[]',
       'exportReporting',
     ],
+    // spec: 31.1, 31.5
     ['POST /template', 201, '', 'CreateTemplateRequest → Template', 'manageTemplates'],
+    // spec: 32.3, 32.4, 40.3
     [
       'GET /knowledgeSource/archived',
       200,
       `${pages}, orderByDirection asc|desc = desc, parent integer`,
       '→ ListArchivedKnowledgeSourcesResponse',
     ],
+    // spec: 33.1
     ['POST /skill', 201, '', 'CreateSkillRequest → CreateSkillResponse', 'manageSkills'],
+    // spec: 34.1
     [
       'PATCH /ticket/{ticketId}/conversation/{conversationId}',
       200,
       `${ticketId}, conversationId integer`,
       'UpdateConversationRequest? → UpdateConversationResponse',
     ],
+    // spec: 35.1
     ['GET /settings/category/{category}', 200, 'category string', '→ GetSettingsOfCategoryResponse'],
+    // spec: 36.1
     ['POST /tag', 200, '', 'CreateTagRequest → CreateTagResponse', 'manageTags'],
     ['GET /tag', 200, '', '→ ListTagsResponse'],
+    // spec: 36.3
     ['GET /tag/{id}', 200, 'id integer', '→ Tag'],
+    // spec: 36.4
     ['GET /erp/customers', 200, '', '→ SearchCustomersResponse'],
     ['GET /sessions', 200, 'ticketId integer', '→ ListSessionsResponse'],
   ])('%s', (operation, success, parameters, bodies, right) => {
@@ -260,6 +314,7 @@ describe('the operations that the specification lists', () => {
     expect(needed).toBe(right);
   });
 
+  // spec: 1.1, 41.2
   test('have no version in their paths, and need a bearer token or the cookie', () => {
     expect(Object.keys(document.paths).filter((path) => /\/v\d/i.test(path))).toEqual([]);
     expect(document.servers).toEqual([{ url: '/' }]);

@@ -36,6 +36,7 @@ test('bytes are given back once, however often their function is called', () => 
   expect(budget.tryAcquire('a', 5)).toBeUndefined();
 });
 
+// guarantee: B4
 test('the limits hold in any order of acquisitions and releases, and nothing is left at the end', () => {
   const step = fc.record({ key: fc.constantFrom('a', 'b', 'c'), bytes: fc.nat(8), releases: fc.boolean() });
   fc.assert(

@@ -31,6 +31,7 @@ test('a piece is copied: its buffer can be used again', () => {
   expect(collector.toBuffer().toString()).toBe('abc');
 });
 
+// guarantee: B2
 test('blocks take at most twice the bytes, and 64 KiB more than many bytes', () => {
   for (const size of [1, 1000, 5000, 70_000, 300_000]) {
     let allocated = 0;
@@ -56,6 +57,7 @@ test('the limit of bytes is exact, and a refused body leaves nothing behind', ()
   expect(collector.size).toBe(0);
 });
 
+// guarantee: B2
 test('a body may have 10,000 pieces, and one more for each 64 bytes', () => {
   const collector = new ByteCollector({ maxBytes: MiB });
   const one = Buffer.alloc(1);

@@ -93,6 +93,7 @@ describe('an environment', () => {
     ]);
   });
 
+  // guarantee: C10
   it('is refused if a variable belongs to no service', () => {
     const problems = problemsOf({ TICKETING_TICKET_NAME: 'x', TICKETING_: 'y' }, () => undefined);
     expect(problems).toEqual([

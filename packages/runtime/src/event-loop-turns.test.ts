@@ -17,6 +17,7 @@ test('as many pieces of work as a turn has room for begin at once, and the next 
   expect(seen).toEqual([3, 6, 8, 8]);
 });
 
+// guarantee: A7
 test('a key with much work delays another one by one piece', async () => {
   const turns = eventLoopTurns(1);
   const [busy, other] = [{}, {}];

@@ -9,6 +9,8 @@ const takeAll = (queue: FairQueue<string>) => {
   return taken;
 };
 
+// guarantee: H2
+// asvs: 15.4.4
 test('keys are served in turn, and the items of a key in order', () => {
   const queue = fairQueue<string>(many);
   for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) queue.add(item.charAt(0), 1, item);
@@ -24,6 +26,7 @@ test('a key whose oldest item may not be taken keeps its turn, and lets the othe
   expect(takeAll(queue)).toEqual(['a1', 'b2', 'a2']);
 });
 
+// guarantee: H2
 test('a key takes its limit of items and of bytes, and others go on', () => {
   const queue = fairQueue<string>({ ...many, maxItemsPerKey: 2, maxBytesPerKey: 10 });
   expect([queue.add('a', 5, 'a1'), queue.add('a', 6, 'no'), queue.add('a', 5, 'a2')]).toEqual([true, false, true]);

@@ -6,6 +6,7 @@ const names = [
   ...['body', 'bodyHtml', 'bodyPlain', 'bodyClean', 'subject', 'summary', 'content', 'rawData'],
 ];
 
+// asvs: 16.2.4
 test('logs an error with its causes, but none of its other properties', () => {
   const lines: string[] = [];
   const log = createLogger('test', 'info', { write: (line) => void lines.push(line) });
@@ -34,6 +35,8 @@ test('logs only the kind of a cause that is no error', () => {
   expect(lines.join()).not.toContain('geheim');
 });
 
+// guarantee: S5
+// asvs: 14.2.4, 16.2.5
 test.each(names)('never writes a property named %s, at any of four levels', (name) => {
   const lines: string[] = [];
   const log = createLogger('test', 'info', { write: (line) => void lines.push(line) });

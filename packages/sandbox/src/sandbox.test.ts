@@ -46,6 +46,7 @@ describe('a run', () => {
     await expect(sandbox.run('someone', 'failLater', 'no')).rejects.toMatchObject({ reason: 'failed', message: 'no' });
   });
 
+  // asvs: 15.2.5
   it('has no environment variable but the folder of the compile cache', async () => {
     const names = await open().run('someone', 'environment');
     expect(names).toEqual(getCompileCacheDir() === undefined ? [] : ['NODE_COMPILE_CACHE']);
@@ -92,6 +93,8 @@ describe('a run', () => {
     expect(await sandbox.run('someone', 'repeat', 'x', 1000)).toHaveLength(1000);
   });
 
+  // guarantee: H1
+  // asvs: 15.2.2
   it('is ended at the limit of time: spin, backtrack, never', async () => {
     const isEnded = async (name: 'spin' | 'backtrack' | 'never') => {
       const sandbox = open({ timeoutMs: 1000 });
@@ -122,6 +125,7 @@ describe('a run', () => {
   });
 
   it.each(['fillArrays', 'fillMap', 'fillText', 'oneLargeText'] as const)(
+    // guarantee: H1
     'is ended at the limit of memory: %s',
     async (name) => {
       const sandbox = open();
@@ -166,6 +170,7 @@ describe('the queue', () => {
     await Promise.all([lessThanOne.run('someone', 'repeat', text, 1), lessThanOne.run('someone', 'repeat', text, 1)]);
   });
 
+  // guarantee: H2
   it('has a share for each caller, and serves callers in turn', async () => {
     const sandbox = open({ maxQueuedPerCaller: 2, maxQueuedBytesPerCaller: 2 * 124 });
     const text = 'ü'.repeat(50);
@@ -192,6 +197,7 @@ describe('the queue', () => {
     await spinning;
   });
 
+  // guarantee: H2
   it('leaves a worker to others than a caller whose runs do not end', async () => {
     const sandbox = open({ maxWorkers: 2, timeoutMs: 60_000 });
     const settled: string[] = [];
@@ -225,6 +231,7 @@ describe('the queue', () => {
     await Promise.all([sandbox.close(), ended]);
   });
 
+  // guarantee: H2
   it('leaves a worker to short runs while long ones of several callers are made', async () => {
     const sandbox = open({ maxWorkers: 2, longRunBytes: 200, timeoutMs: 60_000 });
     const settled: string[] = [];

@@ -133,11 +133,13 @@ describe('the REST port', () => {
     expect(await getHealth({ ca, ...gateway })).toBe('{"status":"ok"}');
   });
 
+  // guarantee: C19
   it('refuses a client without a certificate, and one with that of another authority', async () => {
     await expect(getHealth({ ca })).rejects.toThrow(/certificate required|ECONNRESET|socket hang up/);
     await expect(getHealth({ ca, ...stranger.issue(['gateway']) })).rejects.toThrow(/alert|ECONNRESET|socket hang up/);
   });
 
+  // guarantee: C20
   it('is not trusted by a client of another authority, or under a name that its certificate does not have', async () => {
     await expect(getHealth({ ca: stranger.cert, ...gateway })).rejects.toThrow(/unable to verify|self-signed/);
     await expect(getHealth({ ca, ...gateway, servername: 'example.com' })).rejects.toMatchObject({
@@ -145,6 +147,7 @@ describe('the REST port', () => {
     });
   });
 
+  // asvs: 4.1.2, 12.2.1
   it('does not respond to plain HTTP', async () => {
     const request = http.get({ port: running.ports.http, path: '/healthz', agent: false });
     await expect(once(request, 'response')).rejects.toThrow('socket hang up');
@@ -157,6 +160,7 @@ describe('the REST port', () => {
     ['ECDHE-RSA-AES128-SHA256', false],
     ['ECDHE-RSA-AES256-SHA', false],
   ])(
+    // asvs: 12.1.2
     'over TLS 1.2 accepts only ciphers with forward secrecy and authenticated encryption: %s, %s',
     async (ciphers, isAccepted) => {
       const health = getHealth({ ca, ...gateway, maxVersion: 'TLSv1.2', ciphers });
@@ -165,6 +169,8 @@ describe('the REST port', () => {
     },
   );
 
+  // guarantee: C19
+  // asvs: 12.1.1
   it('accepts TLS 1.2 and nothing older', async () => {
     expect(await getHealth({ ca, ...gateway, maxVersion: 'TLSv1.2' })).toBe('{"status":"ok"}');
     // With its default ciphers, the OpenSSL of the client would refuse TLS 1.1 itself.
@@ -183,12 +189,14 @@ describe('the gRPC port', () => {
     socket.destroy();
   });
 
+  // guarantee: C19
   it('refuses a client without a certificate, and one with that of another authority', async () => {
     expect((await failureOf(healthClient({}).check({}))).code).toBe(Code.Unavailable);
     const strange = healthClient(stranger.issue(['gateway']));
     expect((await failureOf(strange.check({}))).code).toBe(Code.Unavailable);
   });
 
+  // guarantee: C20
   it('is not trusted by a client of another authority, or under a name that its certificate does not have', async () => {
     const untrusting = healthClient({ ...gateway, ca: stranger.cert });
     expect((await failureOf(untrusting.check({}))).message).toMatch(/unable to verify|self-signed/);
@@ -233,6 +241,7 @@ describe('a connection', () => {
     return hello;
   }
 
+  // guarantee: C19
   it('whose handshake is not completed within 10 seconds, here 4, is closed', async () => {
     expect(defaultServerLimits.handshakeMs).toBe(10_000);
     const ports = [running.ports.http, running.ports.grpc];
@@ -256,6 +265,7 @@ it('the internal port has no TLS, so that probes need no certificate', async () 
   expect(response.status).toBe(200);
 });
 
+// guarantee: C21
 it('a service whose certificate and key do not fit each other does not start', async () => {
   const wrong = { ...environment, TICKETING_REPORTING_TLS_KEY_FILE: files.keyFile('gateway') };
   await expect(service.start(wrong)).rejects.toThrow(
@@ -269,6 +279,7 @@ it('a service presents its certificate to the services that it calls', async () 
   expect(tickets.presented.map(({ subject }) => subject)).toEqual(['CN=reporting']);
 });
 
+// guarantee: C21
 it('a renewed certificate is used without a restart, by new connections in both directions', async () => {
   const client = kit.openClient('tickets', TagService, { timeoutMs: 5_000 });
   await client().listTags({});

@@ -111,6 +111,7 @@ test('several processes that seal at once append each change once, in one chain'
   expect(await log.verify()).toMatchObject({ entries: 25, problems: [] });
 });
 
+// guarantee: C11
 test('a process that dies at any write while it seals leaves a whole chain, and the next one completes it', async () => {
   const writes = await crashAtEachWrite(async (nth, when) => {
     for (const name of ['auditPending', 'auditEntries', 'auditPoints']) await collection(name).deleteMany({});

@@ -50,6 +50,7 @@ async function openThroughProxy() {
 const find = (connection: Connection, text: string) =>
   storeCall(() => connection.collection('things').findOne({ text }));
 
+// guarantee: F4
 test('an operation that gets no connection in time fails as unavailable; it works again when one is free', async () => {
   const { connection, isHeld, release } = await openThroughProxy();
   const first = find(connection, heldText);

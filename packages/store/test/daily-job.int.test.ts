@@ -4,6 +4,7 @@ import { openDailyJob } from '../src/leases/daily-job.ts';
 
 const connection = await testDatabase();
 
+// guarantee: F36
 test('only one of several replicas runs the job of a day', async () => {
   const job = openDailyJob(connection, 'once');
   const runs = await Promise.all(Array.from({ length: 8 }, () => job.claim('2026-03-01')));

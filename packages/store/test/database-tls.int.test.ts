@@ -23,6 +23,8 @@ async function serveTls(options: { cert: string; key: string }): Promise<string>
   return `localhost:${(server.address() as AddressInfo).port}`;
 }
 
+// guarantee: C20
+// asvs: 12.3.2
 test('the options of the URI decide about TLS, and certificates are verified', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ticketing-mongodb-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -37,6 +37,7 @@ async function process(store: IdempotencyStore, key: string, response: Uint8Arra
 }
 
 test.each([0, 1, mebibyte, mebibyte + 1, 4 * mebibyte, 8 * mebibyte, 8 * mebibyte + 1, 40 * mebibyte])(
+  // guarantee: B9
   'a response of %i bytes is returned as it was',
   async (size) => {
     const response = randomBytes(size);
@@ -48,6 +49,7 @@ test.each([0, 1, mebibyte, mebibyte + 1, 4 * mebibyte, 8 * mebibyte, 8 * mebibyt
   },
 );
 
+// guarantee: B9
 test('a crash while a large response is stored leaves it stored, or the request to be repeated, and nothing besides', async () => {
   const seen = new Set<string>();
   const writes = await crashAtEachWrite(async (nth, when) => {
@@ -84,6 +86,7 @@ describe('the parts of a response', () => {
     expect(await store.claim(key, 'print', sender('x'))).toMatchObject({ state: 'erased', kind: 'Ticket' });
   });
 
+  // guarantee: B9
   test('about something that was erased before do not stay, whenever their process crashes', async () => {
     const erased = { kind: 'Ticket', id: 8 };
     await processAt().eraseAbout(erased);
@@ -125,6 +128,7 @@ test('nothing is left of requests after 24 hours', async () => {
 });
 
 describe('the stored responses of a caller', () => {
+  // guarantee: B10
   test('are bounded: at the limit a new request is refused, without a trace; one byte below it is not refused', async () => {
     const caller = sender('limited', 4 * mebibyte);
     await process(processAt(), newKey(), randomBytes(4 * mebibyte - 1), caller);

@@ -143,6 +143,7 @@ describe('refuses', () => {
     [
       'a key that is not listed',
       { body: { id: 1, parent: null, x: 1 } },
+      // asvs: 4.1.1, 15.3.1
       'the value has the key x, which is not listed',
     ],
     [

@@ -19,6 +19,7 @@ async function responses(variables: Record<string, string>) {
   ];
 }
 
+// asvs: 3.2.1, 3.4.2, 3.4.3-3.4.6, 3.5.8, 13.4.6
 it('every response keeps browsers from guessing its type, framing or embedding it, and from saying where it was', async () => {
   for (const { headers } of await responses({})) {
     expect(headers).toMatchObject(everywhere);
@@ -34,6 +35,7 @@ it('every response keeps browsers from guessing its type, framing or embedding i
   }
 });
 
+// asvs: 3.4.1
 it('every response of a public https origin binds browsers to https, also for its subdomains', async () => {
   for (const { headers } of await responses({ PUBLIC_ORIGIN: 'https://tickets.example.com' })) {
     expect(headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains');

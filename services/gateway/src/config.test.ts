@@ -43,6 +43,7 @@ it('has a default for every variable that is not required', () => {
 });
 
 it.each(['http://user@tickets:8081', 'http://user:secret@tickets:8081', 'http://tickets:8081/base?x'])(
+  // guarantee: C18
   'refuses the URL %s of a service, and does not repeat it',
   (url) => {
     const read = () => readAll({ ...required, TICKETING_GATEWAY_TICKETS_URL: url });

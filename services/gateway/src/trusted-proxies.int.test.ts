@@ -22,6 +22,7 @@ async function start(trustedProxies: string) {
 }
 
 describe('behind a trusted proxy', () => {
+  // asvs: 15.3.4
   it('a client that has used up its invalid tokens is refused, and another one does not notice', async () => {
     const { guess, statusOf } = await start('127.0.0.0/8');
     expect(await guess('203.0.113.7')).toBe(401);
@@ -32,6 +33,7 @@ describe('behind a trusted proxy', () => {
     expect(await statusOf('2001:db8::1')).toBe(200);
   });
 
+  // asvs: 15.3.4
   it('a client cannot pretend another address by a header of its own, whatever it holds', async () => {
     const { guess, statusOf } = await start('127.0.0.1');
     expect(await guess('198.51.100.1, 203.0.113.7')).toBe(401);
@@ -80,12 +82,14 @@ describe('behind a trusted proxy', () => {
     },
   );
 
+  // asvs: 15.3.4
   it('a service gets the address of the client and no other', async () => {
     const { statusOf, stub } = await start('127.0.0.1');
     expect(await statusOf('198.51.100.1, 203.0.113.7')).toBe(200);
     expect(lastOf(stub).headers['x-forwarded-for']).toBe('203.0.113.7');
   });
 
+  // asvs: 15.3.4
   it('a refusal is logged with the address of the client', async () => {
     const { guess, gateway } = await start('127.0.0.1');
     const info = vi.spyOn(gateway.log, 'info');
@@ -97,6 +101,7 @@ describe('behind a trusted proxy', () => {
     expect(addresses).toMatchObject([{ address: '203.0.113.7' }, { address: '127.0.0.1' }]);
   });
 
+  // asvs: 4.1.3
   it('a page of another origin cannot pass for one of the same by a header of the proxy', async () => {
     const { callBare, bearer } = await start('127.0.0.1');
     const { status, json } = await callBare('DELETE', '/ticket/1', {
@@ -113,6 +118,7 @@ describe('behind a trusted proxy', () => {
 });
 
 it.each(['', '10.0.0.0/8', '::/0'])(
+  // asvs: 4.1.3
   'a header of a peer outside of the trusted proxies %j is not believed',
   async (trusted) => {
     const { guess, statusOf } = await start(trusted);

@@ -51,6 +51,7 @@ test('every topic that a service publishes is a channel', () => {
   expect(addresses).toHaveLength(topics.length + 2);
 });
 
+// spec: 38.3
 test('every type of event is a webhook message, whose payload accepts it and no other', () => {
   const { webhook } = document.channels;
   expect(Object.keys(webhook?.messages as object)).toEqual([

@@ -2,6 +2,7 @@ import { Agent } from 'node:http';
 import { expect, it, vi } from 'vitest';
 import { startHarness } from './harness.ts';
 
+// guarantee: F10
 it('completes every accepted request before it stops, under load', async () => {
   const harness = await startHarness({ DRAIN_MS: '2000', RATE_LIMITS: 'user=1000000' });
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });

@@ -1,29 +1,45 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { AiAgentService } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
 import { AnalysisService } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
 import { IntentService } from '@ticketing/contracts/ticketing/intents/v1/intent_service_pb.ts';
 import { SessionService } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
+import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
+import { deletedTagIds } from '@ticketing/events/consumer/deleted-tags.ts';
+import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
 import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
+import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
 import { createAiAgent } from './agent/create.ts';
-import { deleteAiAgent } from './agent/delete.ts';
-import { dropTemplate } from './agent/drop-template.ts';
-import { printEncryption } from './agent/encrypt-secrets-again.ts';
+import { deleteAiAgent, dropTags, dropTemplate } from './agent/delete.ts';
+import { encryptSecretsAgain, printEncryption } from './agent/encrypt-secrets-again.ts';
 import { findAiAgents, getAiAgent } from './agent/get.ts';
 import { listAiAgents } from './agent/list.ts';
+import { openAgents } from './agent/open.ts';
 import { updateAiAgent } from './agent/update.ts';
-import { readIntentsConfig } from './config.ts';
-import { eventHandler } from './consume.ts';
-import { openContext } from './context.ts';
-import { openAnalyser } from './detection/analyser.ts';
-import { readSettings } from './detection/configured.ts';
-import { analyseTicket, requestAnalyses } from './detection/request-analyses.ts';
-import { eraseTicket } from './erase.ts';
+import { openClients } from './clients.ts';
+import { type IntentsConfig, readIntentsConfig } from './config.ts';
+import { startAnalyser } from './detection/analyser.ts';
+import { type DetectionSettings, readSettings } from './detection/configured.ts';
+import { openAnalysis } from './detection/open.ts';
+import { analyseTicket, queueAnalyses, requestAnalyses } from './detection/request-analyses.ts';
+import { eraseTicket, openDeletedIds, repeatDeletions } from './erase.ts';
+import { executeAutomatically } from './execution/automatic.ts';
 import { executeIntent } from './execution/execute.ts';
-import { openLearner } from './learning/learner.ts';
-import { scheduledTasks } from './scheduled-tasks.ts';
+import { openExecution } from './execution/open.ts';
+import { finishExecutions } from './execution/run.ts';
+import { intentStore } from './intent/store.ts';
+import { startLearner } from './learning/learner.ts';
+import { openLearning } from './learning/open.ts';
+import { recordLabels } from './learning/record-labels.ts';
 import { listSessions } from './session/list.ts';
+import { openSessions } from './session/open.ts';
 import { recordSession } from './session/record.ts';
 import { setUpStore } from './set-up-store.ts';
+
+const second = 1000;
+const minute = 60 * second;
 
 /** The intents service. */
 export const service = composeService({
@@ -32,10 +48,12 @@ export const service = composeService({
   readSettings,
   setUpStore,
   compose(kit) {
-    const context = openContext(kit);
+    const features = openFeatures(kit);
+    const { agent, session, learning, extractFeatures, analysis, execution, clients, deleted } = features;
+    const { opened } = kit.database;
     return {
       implementations: [
-        implement(AiAgentService, context, {
+        implement(AiAgentService, agent, {
           createAiAgent,
           deleteAiAgent,
           dropTemplate,
@@ -44,21 +62,90 @@ export const service = composeService({
           listAiAgents,
           updateAiAgent,
         }),
-        implement(AnalysisService, context, { analyseTicket, requestAnalyses }),
-        implement(IntentService, context, { executeIntent }),
-        implement(SessionService, context, { listSessions, recordSession }),
+        implement(AnalysisService, analysis, { analyseTicket, requestAnalyses }),
+        implement(IntentService, execution, { executeIntent }),
+        implement(SessionService, session, { listSessions, recordSession }),
       ],
-      handle: eventHandler(context),
-      eraseTicket: (id) => eraseTicket(context, id),
-      tasks: scheduledTasks(context),
-      operations: { 'encrypt-secrets': (print) => printEncryption(context, print) },
+      handle: eventHandler(features),
+      eraseTicket: (id) => eraseTicket(ticketStores(features), deleted.tickets, id),
+      tasks: scheduledTasks(features, kit.runtime.now),
+      operations: { 'encrypt-secrets': (print) => printEncryption(agent, print) },
       loops: [
-        { role: 'analyser', start: () => openAnalyser(context, kit) },
-        { role: 'analyser', start: () => openLearner(context, kit) },
+        { role: 'analyser', start: () => startAnalyser(analysis, { opened }) },
+        {
+          role: 'analyser',
+          start: () => startLearner(learning, { snapshots: clients.snapshots, extractFeatures, opened }),
+        },
       ],
       pending: [
-        { description: 'tickets are not analysed yet', count: async () => (await context.analyses.size()).queued },
+        { description: 'tickets are not analysed yet', count: async () => (await analysis.analyses.size()).queued },
       ],
     };
   },
 });
+
+type Features = ReturnType<typeof openFeatures>;
+
+/** Opens the features, each with those that it uses. */
+function openFeatures(kit: Kit<IntentsConfig, DetectionSettings>) {
+  const clients = openClients(kit);
+  const deleted = openDeletedIds(kit);
+  const agent = openAgents(kit, clients, deleted);
+  const session = openSessions(kit, clients, deleted.tickets);
+  const intents = intentStore(kit.database.connection, deleted.tickets);
+  const learning = openLearning(kit, clients, deleted);
+  const { agents, secretBox } = agent;
+  const { analysis, extractFeatures } = openAnalysis(kit, clients, { agents, intents, models: learning.source });
+  const execution = openExecution(kit, clients, { agents, secretBox, intents });
+  return { clients, deleted, agent, session, intents, learning, analysis, extractFeatures, execution };
+}
+
+/**
+ * Makes the event handler: it queues the analysis of new tickets, drops deleted tags from AI agents and examples, and
+ * records labels for the classifier to learn.
+ */
+function eventHandler({ analysis, agent, learning }: Features): HandleEvents {
+  return async (events) => {
+    const changes = events.flatMap(({ topic, value }) =>
+      topic === ticketChangedTopic.name ? [fromBinary(TicketChangedSchema, value)] : [],
+    );
+    const tagIds = deletedTagIds(events);
+    await queueAnalyses(analysis, changes);
+    await dropTags(agent, tagIds);
+    await learning.examples.dropTags(tagIds);
+    await recordLabels(learning, changes);
+  };
+}
+
+function ticketStores({ analysis, intents, session, learning }: Features) {
+  const { analyses } = analysis;
+  return { analyses, intents, sessions: session.sessions, examples: learning.examples };
+}
+
+function scheduledTasks(features: Features, now: () => number): ScheduledTask[] {
+  const { agent, execution, analysis, learning, deleted } = features;
+  return [
+    { name: 'encrypt secrets with the current key', everyMs: minute, run: () => encryptSecretsAgain(agent) },
+    {
+      name: 'finish executions of processes that have died',
+      everyMs: 5 * second,
+      run: () => finishExecutions(execution),
+    },
+    {
+      name: 'execute intents automatically',
+      everyMs: 5 * second,
+      run: () => executeAutomatically(execution, analysis.analyses.isPending),
+    },
+    {
+      name: 'read tickets again whose features have another format',
+      everyMs: 10 * minute,
+      run: () => learning.examples.readAgain(),
+    },
+    {
+      name: 'repeat recent deletions',
+      everyMs: 10 * minute,
+      run: () =>
+        repeatDeletions(ticketStores(features), { agents: agent.agents, models: learning.models }, deleted, now()),
+    },
+  ];
+}

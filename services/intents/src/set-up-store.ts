@@ -1,11 +1,11 @@
 import { buildErasedIdIndexes } from '@ticketing/store/ids/erased-ids.ts';
 import type { Connection } from 'mongoose';
-import { aiAgentModel } from './agent/store.ts';
+import { buildAgentIndexes } from './agent/store.ts';
 import { buildAnalysisIndexes } from './detection/queue-store.ts';
 import { buildIntentIndexes } from './intent/store.ts';
 import { buildExampleIndexes } from './learning/example-store.ts';
 import { buildModelIndexes } from './learning/model-store.ts';
-import { sessionModel } from './session/store.ts';
+import { buildSessionIndexes } from './session/store.ts';
 
 /**
  * The collections with the ids of deleted objects: tickets, tags and templates may not be named here any more, and a
@@ -20,8 +20,8 @@ export const erasedCollections = {
 
 /** Builds the missing indexes of this service's database. */
 export async function setUpStore(connection: Connection): Promise<void> {
-  await aiAgentModel(connection).createIndexes();
-  await sessionModel(connection).createIndexes();
+  await buildAgentIndexes(connection);
+  await buildSessionIndexes(connection);
   await buildIntentIndexes(connection);
   await buildAnalysisIndexes(connection);
   await buildExampleIndexes(connection);

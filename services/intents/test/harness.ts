@@ -1,6 +1,5 @@
 import type { ConnectRouter } from '@connectrpc/connect';
 import { settingChangedTopic, tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
-import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { TestResponse } from '@ticketing/testkit/send-request.ts';
 import {
   type HarnessOptions,
@@ -47,7 +46,7 @@ export async function startHarness({
   return {
     ...harness,
     model,
-    intents: intentStore(connection, idSequence(connection, 'intent')),
+    intents: intentStore(connection, { among: async () => new Set() }),
     ticket(changes) {
       const ticket = stubTicket(++lastTicketId, changes);
       model.tickets.set(ticket.id, ticket);

@@ -1,4 +1,4 @@
-import { featuresOf } from '../src/learning/features.ts';
+import { extractFeatures } from '../src/learning/features.ts';
 import type { TicketText } from '../src/learning/ticket-text.ts';
 import type { Example } from '../src/learning/training-examples.ts';
 
@@ -51,5 +51,5 @@ export function syntheticTickets(count: number, seed = 1): SyntheticTicket[] {
 
 /** Examples to learn from. */
 export function examplesOf(tickets: readonly SyntheticTicket[]): Example[] {
-  return tickets.map(({ text, labels }) => ({ features: featuresOf(text), ...labels }));
+  return tickets.map(({ text, labels }) => ({ features: extractFeatures(text), ...labels }));
 }

@@ -97,6 +97,7 @@ async function operate(name: 'audit-export' | 'audit-verify'): Promise<{ left: n
   return { left, lines };
 }
 
+// asvs: 16.4.2
 test(`every change that was acknowledged has one entry in a whole chain, although its process is killed ${kills} times`, {
   timeout: 280_000,
 }, async () => {

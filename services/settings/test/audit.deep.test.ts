@@ -34,6 +34,7 @@ async function entries() {
 const post = (body: object, headers = {}) => settings.write('POST', '/settings/subchannel', body, { headers });
 const hidden = { address: 'customer@example.com', name: 'Erika Mustermann', password: 'hidden-1' };
 
+// asvs: 16.2.1
 test('who creates, changes and deletes is recorded with ids and names of fields, over REST and RPC', async () => {
   const { id } = (await post({ channel: 'chat', name: 'Secret name', data: hidden })).json;
   await settings.write('PATCH', `/settings/subchannel/${id}`, { name: 'Other name', enabled: false });
@@ -70,6 +71,7 @@ test('what is refused, read, or sent again with its key is not recorded', async 
   expect(await settings.database.collection('auditPending').countDocuments()).toBe(0);
 });
 
+// guarantee: C11
 test('a check finds an entry that was changed, and one that was rewritten with a new chain', async () => {
   await post({ channel: 'chat', name: 'A' });
   await post({ channel: 'chat', name: 'B' });
@@ -93,6 +95,7 @@ test('a check finds an entry that was changed, and one that was rewritten with a
   await expect(operate('audit-verify', '2:xyz')).rejects.toThrow('is no point');
 });
 
+// guarantee: C11
 test('no change is without its entry, whenever the process dies', async () => {
   const isThere = async () => {
     const [document] = await settings.database.collection('configuration').find().toArray();

@@ -14,6 +14,7 @@ afterAll(() => settings.stop());
 const variable = (name: string) => `TICKETING_SETTINGS_${name}`;
 const document = () => settings.database.collection('configuration').findOne();
 
+// asvs: 11.2.2
 test('the key is replaced while requests are served: every secret is encrypted again, and none is lost', async () => {
   await settings.write('PUT', '/settings/aiApiKey', { value: 'first-secret' });
   const { json } = await settings.write('POST', '/settings/subchannel', {
@@ -80,6 +81,7 @@ test('encrypt-secrets encrypts all secrets with the current key at once, and say
   ]);
 });
 
+// asvs: 11.3.1-11.3.2, 11.3.3
 test('a secret that is moved to another place in the store cannot be read', async () => {
   await settings.database.collection('configuration').deleteMany({});
   await settings.write('PUT', '/settings/aiApiKey', { value: 'moved' });

@@ -52,6 +52,8 @@ const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}`
 
 describe('the REST API', () => {
   test.each(methods.filter(restRuleOf).map((method) => [method.toString(), method] as const))(
+    // guarantee: C2, C4
+    // asvs: 9.2.2, 9.2.3-9.2.4
     '%s accepts only internal tokens for this service',
     async (_, method) => {
       const rule = restRuleOf(method);
@@ -83,6 +85,7 @@ describe('the REST API', () => {
 });
 
 describe('the RPC APIs', () => {
+  // guarantee: C1
   test('refuse every bad token, on every protocol', async () => {
     for (const [name, token] of await badTokens(
       tickets.identity,
@@ -98,6 +101,7 @@ describe('the RPC APIs', () => {
   });
 
   test.each(methods.map((method) => [method.toString(), method] as const))(
+    // spec: 37.5, 37.10
     '%s requires its right, on every protocol',
     async (_, method) => {
       const right = rights[method.localName];
@@ -197,6 +201,7 @@ describe('the RPC APIs', () => {
     }
   });
 
+  // guarantee: I33
   test('refuse a request without a valid token before reading its message, and read no more than the contract allows', async () => {
     const rpc = (name: string, bytes: number, authorization?: string) =>
       fetch(`${tickets.url}/ticketing.tickets.v1.${name}`, {

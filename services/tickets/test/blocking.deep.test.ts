@@ -58,6 +58,7 @@ async function limitFor(protocol: Protocol): Promise<number> {
   return Math.max(50, 4 * plainMs);
 }
 
+// guarantee: H5
 test.each(protocols)('no body of 5 MiB blocks the service for more than 50 ms: %s', async (protocol) => {
   const token = await tickets.identity.internalToken('tickets', testCaller());
   const grpcUrl = `http://127.0.0.1:${tickets.running.ports.grpc}`;

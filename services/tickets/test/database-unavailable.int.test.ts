@@ -46,6 +46,7 @@ async function expectUnavailable(): Promise<void> {
   expect(performance.now() - startedAt).toBeLessThan(limitMs);
 }
 
+// guarantee: F5
 test('starts without its database, responds with 503, and works as soon as the database is available', {
   timeout: 60_000,
 }, async () => {
@@ -57,6 +58,7 @@ test('starts without its database, responds with 503, and works as soon as the d
   expect((await create()).status).toBe(200);
 });
 
+// guarantee: F6
 test('responds with 503 while its database is unreachable, and recovers by itself', { timeout: 60_000 }, async () => {
   await forwarder.close();
   await expectUnavailable();
@@ -66,6 +68,7 @@ test('responds with 503 while its database is unreachable, and recovers by itsel
   expect((await create()).status).toBe(200);
 });
 
+// guarantee: F6
 test('every request responds with 503 within 2 s while its database hangs, searches too', {
   timeout: 60_000,
 }, async () => {

@@ -27,6 +27,7 @@ async function send(request: FileRequest): Promise<[status: number, bytes: numbe
   return response;
 }
 
+// guarantee: H5
 test('no file of 20 MiB blocks the service for more than 50 ms', { timeout: 120_000 }, async () => {
   // The first requests also compile code.
   for (const kind of ['upload', 'upload-rpc', 'download'] as const) await send({ kind });

@@ -154,6 +154,7 @@ describe('Idempotency-Key', () => {
     expect(await parts.countDocuments()).toBe(0);
   });
 
+  // guarantee: B10
   test('is refused with 429 before anything is changed, if the stored responses of the caller are too large', async () => {
     const caller = { profileId: 4711 };
     const create = (key: string) => send(key, 'POST', '/ticket', { channel: 'chat', subject: 'zu viel' }, caller);
@@ -209,6 +210,7 @@ describe('Idempotency-Key', () => {
     expect(await countOf({ subject: 'rpc' })).toBe(1);
   });
 
+  // spec: 39.5
   test('a repeated request is 404 after its ticket was deleted, and the stored response is removed', async () => {
     const { id } = (await post('gone', { subject: 'Vertrauliches' })).json;
     await tickets.request('DELETE', `/ticket/${id}`, { caller: { roleId: 1 } });

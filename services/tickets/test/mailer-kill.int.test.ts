@@ -79,6 +79,7 @@ async function whenReached(place: Place, momentMs: number): Promise<void> {
 
 const kills = runs(2, 35);
 
+// guarantee: F32, M3
 test(`every queued mail leaves with one Message-ID, although its mailer is killed ${kills} times`, {
   timeout: 280_000,
 }, async () => {

@@ -25,6 +25,7 @@ async function expectProblem(response: TestResponse, status: number, name: strin
   await golden(`problem-${name}`, response.json);
 }
 
+// spec: 39.14
 test('400 lists every invalid part of the input', async () => {
   const body = { channel: 'fax', 'a/b': 1, id: 4, dueBy: '2026-02-30', tags: [3, 'x'], priority: null };
   await expectProblem(await tickets.request('POST', '/ticket?proces=x', { body }), 400, '400-several');
@@ -61,6 +62,7 @@ test('401 with a credential that is not valid', async () => {
   await expectProblem(response, 401, '401-invalid');
 });
 
+// spec: 36.5
 test('404 for an unknown tag, and for an unknown path', async () => {
   await expectProblem(await tickets.request('GET', '/tag/4'), 404, '404-tag');
   await expectProblem(await tickets.request('GET', '/tickets'), 404, '404-path');
@@ -109,6 +111,7 @@ test('413 for a body above the limit without a Content-Length', async () => {
 });
 
 test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'multipart/form-data; boundary=x'])(
+  // spec: 1.2
   '415 for a body of type %s',
   async (type) => {
     const response = await tickets.request('POST', '/ticket', {

@@ -18,6 +18,7 @@ function replica(clock: { now: number }) {
   return profileStore(connection, () => clock.now);
 }
 
+// spec: 2.14
 test('a profile that another replica has changed is shown within five seconds and one request', async () => {
   const clock = { now: 1_000_000 };
   const store = replica(clock);

@@ -14,6 +14,7 @@ test.each([
   ['REST', 'DELETE', '/ticket/1', 'DELETE /ticket/:ticketId'],
   ['RPC', 'POST', `${rpcs}/DeleteTicket`, 'rpc ticketing.tickets.v1.TicketService.DeleteTicket'],
 ])(
+  // asvs: 16.2.1, 16.3.2
   'each refusal over %s is logged with its reason and caller, without the token and the address of the request',
   async (_, method, path, route) => {
     const info = vi.spyOn(tickets.running.log, 'info');
@@ -43,6 +44,7 @@ test.each([
 test.each([
   ['REST, which the gateway calls, is that of the client if the token is valid', 'DELETE', '/ticket/1', '203.0.113.7'],
   ['RPC is that of the peer', 'POST', `${rpcs}/DeleteTicket`, '127.0.0.1'],
+  // asvs: 15.3.4
 ])('the logged address of a request over %s', async (_, method, path, addressOfValid) => {
   const info = vi.spyOn(tickets.running.log, 'info');
   const valid = await tickets.identity.internalToken('tickets', testCaller({ profileId: 78, roleId: 2 }));

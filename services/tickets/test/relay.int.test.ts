@@ -34,6 +34,8 @@ afterAll(async () => {
 const messagesOf = (topic: string, id: number) =>
   received.filter((message) => message.topic === topic && message.key === String(id));
 
+// spec: 38.1
+// guarantee: E1, S6
 test('every change of a ticket is published on the bus, in order, with the trace of its request', async () => {
   const traceparent = `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`;
   const { json } = await tickets.request('POST', '/ticket', { body: { channel: 'phone' }, headers: { traceparent } });

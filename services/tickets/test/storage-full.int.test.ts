@@ -28,6 +28,7 @@ async function setDisk(next: typeof disk) {
   await expect.poll(async () => (await probe()).json.code, { timeout: 20_000 }).toBe(code);
 }
 
+// guarantee: F1
 test('below the reserve all that writes is 503 with Retry-After and changes nothing; reads and deletions go on', async () => {
   const [{ json: ticket }, { json: other }] = [await create(), await create()];
   await setDisk({ total: 100, free: 4 });

@@ -198,6 +198,7 @@ test('keeps null in a field in which null is a value', () => {
   expect(filter?.values.map((value) => toJson(ValueSchema, value))).toEqual([null, 1, 'x', [true]]);
 });
 
+// asvs: 8.2.3, 15.3.3
 test('distinguishes a read-only field from an unknown one', () => {
   const { problems } = read(CreateTicketRequestSchema, {
     id: 1,
@@ -243,6 +244,7 @@ test('refuses fields that belong to another part of the request, at the top leve
   expect(problems).toEqual([]);
 });
 
+// asvs: 15.3.5
 test('reports every problem with its pointer', () => {
   const { message, problems } = read(SearchTicketsRequestSchema, {
     limit: '5',

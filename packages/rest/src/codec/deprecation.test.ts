@@ -10,6 +10,7 @@ import { deprecationCheck } from './deprecation.ts';
 const usesDeprecated = deprecationCheck(UpdateTicketsRequestSchema);
 const bulk = (...tickets: object[]) => usesDeprecated?.(create(UpdateTicketsRequestSchema, { tickets }));
 
+// spec: 41.5
 test('finds a deprecated field that is given, in any element of a list', () => {
   expect(bulk({ id: 1 }, { id: 2, refresh: true })).toBe(true);
   expect(bulk({ id: 1, refreshTags: false })).toBe(true);

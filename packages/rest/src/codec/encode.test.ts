@@ -12,6 +12,7 @@ import { flagsThatShow, messageEncoder } from './encode.ts';
 
 const at = (seconds: number) => ({ seconds: BigInt(seconds), nanos: 0 });
 
+// spec: 3.2
 test('writes unset fields as null, empty lists as lists and defaults as they are', () => {
   const json = messageEncoder(ListTagsResponseSchema)(
     create(ListTagsResponseSchema, { success: true, tags: [{ id: 7, name: 'Tag' }] }),
@@ -72,6 +73,7 @@ test('leaves out only the unset fields that are declared so, and keeps the order
   ]);
 });
 
+// spec: 6.56
 test('writes a field with shown_by only for its flag, also in nested messages', () => {
   const flag = { '[ticketing.api.v1.json]': { shownBy: 'include_raw_data' } };
   const probe = probeMessage([
@@ -88,6 +90,7 @@ test('writes a field with shown_by only for its flag, also in nested messages', 
   expect([...flagsThatShow(probe)]).toEqual(['include_raw_data']);
 });
 
+// spec: 3.1
 test('writes dates in UTC, and in RFC 3339 if the contract declares it', () => {
   const message = create(GetTicketResponseSchema, {
     ticket: { createdAt: at(1_714_979_289), closedAt: at(-1) },

@@ -15,6 +15,7 @@ import {
 import { expect, test } from 'vitest';
 import { accessOf, fieldNamed, jsonFormOf, resourceOf, restRuleOf, rulesOf, spellingsOf } from './options.ts';
 
+// spec: 4.2, 4.6
 test('spells enums as the API does, without the unspecified zero', () => {
   expect([...spellingsOf(ChannelSchema).values()]).toEqual([
     'email',

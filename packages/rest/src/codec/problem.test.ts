@@ -27,6 +27,7 @@ const table: [ErrorCode, number, Code, string][] = [
   ['internal', 500, Code.Internal, 'Internal error'],
 ];
 
+// spec: 16.2, 39.1, 39.3
 test.each(table)('responds to %s with %i, and with the matching code over RPC', (code, status, rpc, title) => {
   const error = new DomainError(code, 'some_reason', 'The detail');
   const shown = status === 500 ? {} : { detail: 'The detail' };
@@ -56,6 +57,7 @@ test.each([
 });
 
 test.each(['internal', 'unknown', 'data_loss'] as const)(
+  // spec: 39.3
   'reveals nothing of an error %s in the REST and RPC APIs',
   (code) => {
     const error = new DomainError(code, code, 'password is hunter2', { cause: new Error('hunter2') });

@@ -47,6 +47,7 @@ test('accepts a message that follows all rules', () => {
   expect(search({ limit: 500, offset: 0, filters: [{ key: 'a', comparator: 'not in', values: [] }] })).toEqual([]);
 });
 
+// spec: 31.2
 test('requires the required fields', () => {
   expect(found(CreateTicketRequestSchema, {})).toEqual(['required #/channel']);
   expect(

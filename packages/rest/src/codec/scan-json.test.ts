@@ -55,6 +55,7 @@ test.each([
     '{"__proto__":1,"__proto__":2}',
     ['prototype_key #/__proto__', 'duplicate_key #/__proto__', 'prototype_key #/__proto__'],
   ],
+  // asvs: 15.3.6
 ])('finds the keys that reach a prototype in %s', (text, expected) => {
   expect(found(text)).toEqual(expected);
 });
@@ -92,6 +93,7 @@ test('finds no problems in the output of JSON.stringify', () => {
   );
 });
 
+// asvs: 1.5.3
 test('finds a key that is given twice anywhere in any document', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string({ unit: anyCharacter, maxLength: 5 }), (value, key) => {

@@ -66,6 +66,7 @@ describe('schemas of responses', () => {
     expect(errorsOf(schema, { ...json, createdAt: '2026-01-31T09:10:00Z' })).toEqual(['/createdAt pattern']);
   });
 
+  // spec: 41.3
   it('mark the fields that may be null, may be left out, are deprecated or are dates', () => {
     const ticket = propertiesOf('Ticket');
     expect(ticket.from).toMatchObject({ type: ['string', 'null'] });
@@ -120,6 +121,7 @@ describe('schemas of responses', () => {
     });
   });
 
+  // spec: 16.2, 39.14
   it('describe problem documents', () => {
     const at = { instance: '/tag', traceId: 'a1' };
     const schema = { $ref: 'openapi#/components/schemas/Problem', unevaluatedProperties: false };

@@ -40,6 +40,7 @@ describe('openApiDocument', () => {
     expect(lint(broken)).toMatchObject({ status: 1 });
   });
 
+  // spec: 37.2
   it('has the title, the version and the security schemes', () => {
     const { openapi, info, servers, security, tags, components } = openApiDocument({
       title: 'Ticketing',
@@ -252,6 +253,7 @@ describe('openApiDocument', () => {
     ['DELETE', '/ticket/{ticketId}', [403, 404, 500]],
     ['DELETE', '/ticket/{ticketId}/attachment/{attachmentId}', [403, 404, 500]],
     ['GET', '/ticket/{ticketId}/variables', [403, 404, 500]],
+    // spec: 39.4, 39.5, 39.6, 39.7, 39.8, 39.9, 39.10, 39.11
   ])('lists the problems that the API names: %s %s', (method, path, statuses) => {
     expect(statusesOf(document.paths[path]?.[method.toLowerCase()])).toEqual(expect.arrayContaining(statuses));
   });

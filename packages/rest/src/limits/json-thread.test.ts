@@ -39,6 +39,7 @@ async function expectSame(thread: JsonThread, bytes: Uint8Array): Promise<void> 
   deepStrictEqual(checked, inline);
 }
 
+// guarantee: H6
 test('parses every text as it is parsed at once', async () => {
   const thread = open();
   const piece = fc.oneof(
@@ -84,6 +85,7 @@ test('parses a part of a buffer', async () => {
   expect(buffer).toHaveLength(11);
 });
 
+// guarantee: H6
 test('writes every value as JSON.stringify does', async () => {
   const thread = open();
   await fc.assert(
@@ -95,6 +97,7 @@ test('writes every value as JSON.stringify does', async () => {
   expect(Buffer.from(await thread.write('a', json)).toString()).toBe(JSON.stringify(json));
 });
 
+// guarantee: H5
 test('leaves the event loop to others while it parses and writes', async () => {
   const thread = open();
   const body = bytesOf(JSON.stringify('"\n'.repeat(5_000_000)));
@@ -117,6 +120,7 @@ test('leaves the event loop to others while it parses and writes', async () => {
 const crashed = { code: 'unavailable', reason: 'json_crashed', retryAfterSeconds: 1 };
 
 test.each(['exit', 'throw', 'spin', 'fail'])(
+  // guarantee: H7
   'a thread that does not do its work (%s) is 503, and the next text is read',
   async (what) => {
     const thread = open({ module: probe, timeoutMs: what === 'spin' ? 2_000 : 60_000 });
@@ -145,6 +149,7 @@ test('a value that cannot be copied is an error, and the next text is read', asy
   expect(await thread.parse('a', bytesOf('1'))).toEqual({ json: 1, violations: [] });
 });
 
+// guarantee: H7
 test('callers are served in turn', async () => {
   const thread = open({ module: probe });
   const order: string[] = [];

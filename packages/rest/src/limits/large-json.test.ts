@@ -13,6 +13,7 @@ function open(thread?: JsonThread) {
 /** A JSON text of `bytes` bytes. */
 const textOf = (bytes: number) => Buffer.from(`"${'x'.repeat(bytes - 2)}"`);
 
+// guarantee: H6
 test('parses a body in the thread from the limit on, and a smaller one at once', async () => {
   const json = open();
   expect(json.parse('a', textOf(largeBodyBytes - 1))).toEqual({
@@ -34,6 +35,7 @@ test('checks a body in the thread from the limit on, and gives it back', async (
   }
 });
 
+// guarantee: H6
 test('writes texts in the thread above the limit, wherever they are, and others at once', async () => {
   const json = open();
   const value = (length: number) => ({
@@ -46,6 +48,7 @@ test('writes texts in the thread above the limit, wherever they are, and others 
   expect(String(await written)).toBe(JSON.stringify(value(largeTextLength + 1)));
 });
 
+// guarantee: H7
 test('writes a response at once if the thread fails, because what it describes has happened', async () => {
   const failing = () => Promise.reject(new Error('crashed'));
   const json = open({ parse: failing, check: failing, write: failing, close: async () => undefined });

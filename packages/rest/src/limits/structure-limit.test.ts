@@ -15,6 +15,7 @@ test.each([
   expect(check(text(limit + 1))).toThrowError(expect.objectContaining({ reason: 'too_complex' }));
 });
 
+// guarantee: A5
 test('accepts as many keys as the limit, and not one more', () => {
   const keys = (count: number) => `{${'"":1,'.repeat(count - 1)}"":1}`;
   expect(check(keys(25_000))).not.toThrow();

@@ -20,6 +20,7 @@ const refusal = (reason: string) => expect.objectContaining({ code: 'invalid_arg
 /** A list with empty values, each of which is one part of 2 bytes. */
 const emptyValues = (count: number) => Buffer.alloc(2 * count, Buffer.from([0x0a, 0x00]));
 
+// guarantee: A5
 test('accepts as many empty values as the limit, and not one more', () => {
   expect(() => limitWireStructure(emptyValues(maxWireParts), ListValueSchema)).not.toThrow();
   expect(() => limitWireStructure(emptyValues(maxWireParts + 1), ListValueSchema)).toThrowError(refusal('too_complex'));
@@ -58,6 +59,7 @@ test('counts fields that the contract does not know', () => {
   expect(() => limitWireStructure(unknown, DescriptorProto_ExtensionRangeSchema)).toThrowError(refusal('too_complex'));
 });
 
+// guarantee: A4
 test('counts the parts that the parser finds, whatever the wire type of a field says', () => {
   // As a field of another wire type, this list is one unknown part of an outer list.
   const inner = new BinaryWriter().tag(6, WireType.LengthDelimited).bytes(emptyValues(maxWireParts)).finish();
@@ -124,6 +126,7 @@ describe('what is accepted can be parsed', () => {
   );
 
   test.each([CreateTicketRequestSchema, UpdateTicketRequestSchema, StructSchema, SourceCodeInfoSchema])(
+    // guarantee: A4
     'as %s',
     (schema) => {
       fc.assert(

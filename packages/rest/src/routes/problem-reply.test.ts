@@ -25,6 +25,7 @@ test.each([
   ['null', null],
   ['undefined', undefined],
   ['an object', { statusCode: 'x', message: 'hunter2' }],
+  // asvs: 13.4.2, 16.5.1
 ])('shows only the trace of %s, and reports it once', async (_, thrown) => {
   const { app, reported } = server(() => Promise.reject(thrown));
   const response = await post(app);
@@ -78,6 +79,7 @@ test('closes the connection after a 413 of the gateway or of a handler too', asy
   expect([response.statusCode, response.headers.connection]).toEqual([413, 'close']);
 });
 
+// asvs: 14.2.1
 test('leaves the query out of the instance', async () => {
   const { app } = server(() => ({}));
   expect((await post(app, { url: '/nothing?token=secret' })).json().instance).toBe('/nothing');

@@ -168,6 +168,7 @@ test('reports a duplicate key in a list body with its pointer', () => {
   expect(problems(updateTickets, { text: '[{"id":1},{"id":1,"\\u0069d":2}]' })).toEqual(['duplicate_key #/1/id']);
 });
 
+// spec: 19.1
 test('treats an absent body as an empty one', () => {
   expect(problems(createTicket, {})).toEqual(['required #/channel']);
   expect(problems(createTicket, { bytes: Buffer.alloc(0) })).toEqual(['required #/channel']);
@@ -254,6 +255,7 @@ test('reads objects in a query from JSON, or from names in brackets', () => {
   }
 });
 
+// asvs: 15.3.7
 test('refuses a parameter that is given twice', () => {
   expect(problems(getTicket, { path: ticketId, query: 'refresh=true&refresh=true' })).toEqual([
     'wrong_type #/query/refresh',
@@ -286,6 +288,7 @@ test.each([
   expect(problems(deleteTicket, { path: { ticketId: id } })).toEqual([`${code} #/path/ticketId`]);
 });
 
+// spec: 26.1
 test('checks the format of an attachment id in the path', () => {
   expect(problems(deleteAttachment, { path: { ...ticketId, attachmentId: 'ABC' } })).toEqual([
     'invalid_format #/path/attachmentId',
@@ -293,6 +296,7 @@ test('checks the format of an attachment id in the path', () => {
   expect(problems(deleteAttachment, { path: { ...ticketId, attachmentId: 'abcd1234' } })).toEqual([]);
 });
 
+// spec: 16.1
 test('reports the missing members of a filter', () => {
   expect(problems(searchTickets, { body: { filters: [{}, { key: 1, comparator: '=' }] } })).toEqual([
     'wrong_type #/filters/1/key',
@@ -301,6 +305,7 @@ test('reports the missing members of a filter', () => {
   ]);
 });
 
+// guarantee: I33
 test('accepts 64 levels of nesting and refuses one more', () => {
   const body = (levels: number) => `{"channel":"email","x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
   expect(problems(createTicket, { text: body(63) })).toEqual(['unknown_field #/x']);

@@ -38,6 +38,8 @@ async function request(options: InjectOptions, ...setup: Setup) {
   return { ...stub, response, problem: response.body === '' ? undefined : response.json() };
 }
 
+// spec: 1.2
+// asvs: 14.3.2
 test('passes the request to its handler and responds with the message as JSON', async () => {
   const getTag = async () => create(GetTagResponseSchema, { tag: { id: 7, name: 'Tag', type: 1 } });
   const { response, requests } = await request({ url: '/tag/7' }, { getTag });
@@ -82,6 +84,7 @@ test.each([
   expect(response.json().rawData).toBe(rawData);
 });
 
+// spec: 18.2
 test('responds to a success with the status that the route names', async () => {
   const app = fastify();
   onTestFinished(() => app.close());
@@ -121,6 +124,7 @@ test.each([
 test.each([
   ['/ticket', ['POST', 'PATCH']],
   ['/ticket/1', ['GET', 'HEAD', 'PATCH', 'DELETE']],
+  // asvs: 4.1.4, 13.4.4
 ])('responds with 405 to every method that %s does not have', async (url, methods) => {
   const { app, requests } = await openStub();
   const others = METHODS.filter((method) => !methods.includes(method));
@@ -198,6 +202,7 @@ test.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/j
   expect(response.statusCode).toBe(200);
 });
 
+// guarantee: I33
 test('accepts a body of exactly the limit and responds with 413 to one byte more', async () => {
   const { app, requests } = await openStub();
   const padded = (bytes: number) => `{"name":"x"}${' '.repeat(bytes - 12)}`;
@@ -251,6 +256,7 @@ test.each([
   expect(problem).toMatchObject({ code: 'malformed_json', errors: [{ pointer: '#', code: 'malformed_json' }] });
 });
 
+// guarantee: H6
 test('reads and writes large JSON like small JSON', async () => {
   const text = '"\n\u0001漢'.repeat(400_000);
   const { response, requests } = await request(
@@ -306,6 +312,7 @@ test('ignores the body of a DELETE', async () => {
   expect(requests).toMatchObject([{ ticketId: 3 }]);
 });
 
+// guarantee: A1
 test('authorises before the body is read', async () => {
   const refuse = async () => {
     throw new DomainError('unauthenticated', 'unauthenticated', 'A token is required.');

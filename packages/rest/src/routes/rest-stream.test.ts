@@ -87,6 +87,7 @@ test('a later error aborts the response, so that clients see that it is incomple
   await expect(response.text()).rejects.toThrow('terminated');
 });
 
+// guarantee: F40
 test('a client that disconnects ends the work, and one that does not read pauses it', async () => {
   let made = 0;
   let hasEnded = false;

@@ -5,6 +5,7 @@ const MiB = 1024 * 1024;
 const free = 64 * 1024;
 const refusal = expect.objectContaining({ code: 'unavailable', reason: 'bodies_in_flight', retryAfterSeconds: 1 });
 
+// guarantee: B1
 test('a caller may hold half of what the process may', () => {
   const bodies = bodiesInFlight(10 * MiB);
   const body = bodies.hold('user 1');
@@ -59,6 +60,7 @@ test('a body that is released takes nothing any more, even if its bytes are stil
   expect(() => other.add(MiB)).not.toThrow();
 });
 
+// guarantee: H8
 test('of bodies with a file of 20 MiB, two are held at once, whoever sends them', () => {
   const bodies = bodiesInFlight(160 * MiB);
   const fileInJson = 27 * MiB;
@@ -72,6 +74,7 @@ test('of bodies with a file of 20 MiB, two are held at once, whoever sends them'
   expect(() => bodies.hold('4').add(fileInJson)).not.toThrow();
 });
 
+// guarantee: H8
 test('of large bodies that grow at the same pace, those that would not fit are refused early', () => {
   const bodies = bodiesInFlight(160 * MiB);
   const held = Array.from({ length: 8 }, (_, caller) => bodies.hold(String(caller), 27 * MiB));

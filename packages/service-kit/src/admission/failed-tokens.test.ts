@@ -9,6 +9,7 @@ const fails = (reason: string) => async () => {
 const guess = fails('invalid_token');
 const isLimited = { reason: 'rate_limited', retryAfterSeconds: 60 };
 
+// guarantee: C15
 test('as many invalid tokens as the limit are verified, and then none of the address until the minute has passed', async () => {
   let clock = 0;
   const { guard } = failedTokens(2, () => clock);

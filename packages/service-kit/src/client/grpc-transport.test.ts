@@ -126,6 +126,7 @@ describe('a unary call', () => {
 });
 
 describe('deadlines and cancellation', () => {
+  // guarantee: I33
   test('a deadline reaches the server and ends the call on both sides', async () => {
     const stopped = Promise.withResolvers<{ timeoutMs: number | undefined; reason: unknown }>();
     const tags = await tagClient({

@@ -11,6 +11,7 @@ it('allows nothing and requires https by default', () => {
   expect(read({})).toEqual({ allow: [], requireHttps: true });
 });
 
+// guarantee: O11
 it('reads addresses and ranges of both families', () => {
   expect(read({ ALLOW: '127.0.0.0/8, ::1,10.1.2.3', REQUIRE_HTTPS: 'false' })).toEqual({
     allow: [

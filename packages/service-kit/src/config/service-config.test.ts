@@ -50,6 +50,7 @@ describe('the key URL of the issuer', () => {
     'http://user:secret@localhost/jwks',
     'file:///keys',
     'issuer.example',
+    // guarantee: C18
   ])('may not be %s', (url) => {
     expect(problemsWith({ JWKS_URL: url })).toEqual([
       'JWKS_URL must be an https URL without user info (http only on a loopback address)',
@@ -74,6 +75,7 @@ describe('a MongoDB URI', () => {
     'mongodb://user:secret@host/?tls=perhaps',
     'http://user:secret@host',
     'secret',
+    // guarantee: C18
   ])('that the driver cannot parse is one problem, which repeats nothing of it: %s', (uri) => {
     const { KAFKA_BROKERS: _, ...withoutBus } = required;
     const start = () =>
@@ -91,6 +93,8 @@ describe('a MongoDB URI', () => {
 describe('credentials for brokers', () => {
   const credentials = { KAFKA_USERNAME: 'u', KAFKA_PASSWORD: 'p' };
 
+  // guarantee: C18
+  // asvs: 12.3.1
   it('are sent by TLS only, unless a test allows it otherwise', () => {
     expect(problemsWith(credentials)).toEqual([expect.stringContaining('KAFKA_USERNAME requires KAFKA_TLS=true')]);
     expect(problemsWith({ ...credentials, KAFKA_TLS: 'true' })).toEqual([]);

@@ -46,6 +46,7 @@ it('refuses to demand certificates without having one', () => {
   ]);
 });
 
+// asvs: 12.3.3
 it('refuses listeners with TLS beside calls without, because calls carry tokens', () => {
   expect(problemsOf(own, true)).toEqual([
     'TLS_CA_FILE must be set with TLS_CERT_FILE: the calls of this service carry tokens.',

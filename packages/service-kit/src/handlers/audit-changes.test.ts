@@ -119,6 +119,7 @@ test('a request that was refused is forgotten, and one that may have changed som
   expect(await stepsAfter(new Error('crashed'))).toEqual(['begin']);
 });
 
+// asvs: 16.5.3
 test('nothing is changed if the change cannot be recorded, and a change that was made stays made', async () => {
   const { deleteWebhook } = WebhookService.method;
   const handle = vi.fn(async () => create(deleteWebhook.output, { success: true }));
@@ -144,6 +145,7 @@ const rightsOfAdministrators = [
 /** Methods with such a right that configure nothing: they send events again, or copy customers from another system. */
 const configureNothing = ['TestWebhook', 'RecoverWebhook', 'RedeliverWebhookDelivery', 'ImportCustomers'];
 
+// guarantee: C11
 test('every method that deletes something, or that needs a right to configure the system, has an audit rule', () => {
   const methods = services.flatMap(({ contracts }) => contracts.flatMap((contract) => contract.methods));
   const mustBeAudited = (method: DescMethod) => {

@@ -30,6 +30,8 @@ function serve() {
   return { run, ends, given };
 }
 
+// guarantee: B7
+// asvs: 15.2.2
 test('a person may have 32 handlers running, also if its clients have gone; others are not affected', async () => {
   const { run, ends } = serve();
   const runs = Array.from({ length: 32 }, () => run(1));
@@ -42,6 +44,7 @@ test('a person may have 32 handlers running, also if its clients have gone; othe
   await next;
 });
 
+// guarantee: B7
 test('what a call holds is given back when its handler has ended, not when its client has gone', async () => {
   const { run, ends, given } = serve();
   // The client has gone already.
@@ -56,6 +59,7 @@ test('what a call holds is given back when its handler has ended, not when its c
   expect(released).toBe(2);
 });
 
+// guarantee: B7
 test('a stream runs until it has been read, or its reader stops; a person may have 32', async () => {
   const response = create(ExportReportingTicketsResponseSchema);
   const exportReportingTickets = async function* () {

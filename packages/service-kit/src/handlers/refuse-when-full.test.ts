@@ -16,6 +16,7 @@ function guarded(method: DescMethod, isFull: boolean) {
     refusing?.handlers.get(method)?.({} as never, create(method.input, request));
 }
 
+// guarantee: F1
 test('on a full disk these go on: all that is read, deletions, and what services tell each other', () => {
   const going = methods.filter((method) => !isWriting(method) && accessOf(method)?.case !== 'service');
   const names = going.map(({ name }) => name).filter((name) => !/^(Get|List|Search|Find|Follow|Export)/.test(name));

@@ -28,6 +28,7 @@ const sign = (claims: JWTPayload) =>
   new SignJWT({ ...good(), ...claims }).setProtectedHeader({ alg: 'EdDSA' }).sign(privateKey);
 
 describe('a token', () => {
+  // asvs: 10.3.3
   it('becomes the caller that its claims describe', async () => {
     const token = await sign({
       name: 'Ada Lovelace',
@@ -106,6 +107,7 @@ describe('the longest lifetime', () => {
   const limited = accessTokenVerifier({ ...options, maxTokenLifetimeSeconds: 900 });
   const { iat } = good();
 
+  // asvs: 7.3.2
   it('is that from the issue to the expiry of a token; one that is valid for longer is refused', async () => {
     expect((await limited(await sign({ iat, exp: iat + 900 }))).caller.profileId).toBe(7);
     await expect(limited(await sign({ iat, exp: iat + 901 }))).rejects.toMatchObject({ reason: 'invalid_token' });
@@ -138,6 +140,7 @@ describe('the result of a verification', () => {
     expect(lookups).toBe(before + 2);
   });
 
+  // asvs: 7.3.2, 7.4.1, 7.6.1, 9.2.1
   it('is not used after the token has expired', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const token = await sign({ exp: Math.floor(Date.now() / 1000) + 10 });
@@ -160,6 +163,7 @@ describe('the result of a verification', () => {
     expect(attempt).toHaveBeenCalledTimes(1026);
   });
 
+  // asvs: 16.5.3
   it('is not cached when the verification itself fails', async () => {
     const good: VerifiedToken = { caller: serviceCaller('x'), expiresAt: Number.POSITIVE_INFINITY };
     const attempt = vi.fn(async () => good).mockRejectedValueOnce(new Error('the issuer is unavailable'));
@@ -169,6 +173,7 @@ describe('the result of a verification', () => {
   });
 });
 
+// asvs: 9.1.2
 it('a token that names no key is verified with every key that fits its algorithm', async () => {
   const pairs = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
   const published = pairs.map((pair, index) => ({ ...pair.publicKey.export({ format: 'jwk' }), kid: `k${index}` }));

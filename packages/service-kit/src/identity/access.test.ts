@@ -10,6 +10,8 @@ const person = { ...serviceCaller('x'), kind: 'user' as const, service: null, pr
 const { createTag, listTags } = TagService.method;
 
 describe('the start of a service', () => {
+  // spec: 37.10
+  // guarantee: C13
   test('is refused while a method declares no access rule, and the error names the method', () => {
     expect(() => requireAccessRules({ name: 'tickets', contracts: [TagService, Health] })).toThrow(
       /rpc grpc\.health\.v1\.Health\.Check/,
@@ -17,6 +19,7 @@ describe('the start of a service', () => {
   });
   test('is allowed when every method declares one', () =>
     expect(() => requireAccessRules({ name: 'tickets', contracts: [TagService, SnapshotService] })).not.toThrow());
+  // guarantee: C12
   test('is refused while a method for services names one that does not call it by the description', () => {
     expect(() => requireAccessRules({ name: 'knowledge', contracts: [SnapshotService] })).toThrow(
       /do not fit the description of the system: rpc .*GetTicketSnapshots/,
@@ -25,6 +28,7 @@ describe('the start of a service', () => {
 });
 
 describe('a method that requires a right', () => {
+  // asvs: 10.3.2
   test('may be called with that right, and by admins', () => {
     expect(() => checkAccess(createTag, { ...person, permissions: ['manageTags'] })).not.toThrow();
     expect(() => checkAccess(createTag, { ...person, roleId: 1 })).not.toThrow();
@@ -60,6 +64,7 @@ test('a method that requires only a valid token may be called by people and serv
   expect(() => checkAccess(listTags, serviceCaller('intents'))).not.toThrow();
 });
 
+// asvs: 8.3.1
 test('a method without an access rule may be called by nobody, not even by an admin', () => {
   expect(() => checkAccess(Health.method.check, { ...person, roleId: 1 })).toThrow(
     expect.objectContaining({ reason: 'no_access_rule' }),

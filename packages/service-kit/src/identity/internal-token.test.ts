@@ -48,6 +48,7 @@ describe('an internal token', () => {
     expect((await verify(await tokens.mint('tickets'))).caller).toEqual(serviceCaller('intents'));
   });
 
+  // guarantee: C14
   it('is used again for 25 of its 60 seconds, for the same caller and audience', async () => {
     let elapsedMs = 1_000;
     vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
@@ -98,7 +99,9 @@ describe('a token is refused', () => {
     ['that was issued in the future', () => sign('gateway', { iat: Math.floor(Date.now() / 1000) + 60 })],
     ['whose caller claims to be a service', () => sign('gateway', { caller: serviceCaller('tickets') })],
     ['whose caller expires at a text', () => sign('gateway', { caller: { ...user, expiresAt: 'never' } })],
+    // guarantee: C12
     ['of a service that does not call this one', () => sign('tickets', { caller: undefined })],
+    // guarantee: C12
     ['whose caller has expired', () => sign('gateway', { caller: { ...user, expiresAt: 5 } })],
     [
       'whose caller has expired 45 seconds ago',
@@ -111,6 +114,7 @@ describe('a token is refused', () => {
   });
 });
 
+// guarantee: C12
 it('ignores a caller that a service names which forwards none: the service itself calls', async () => {
   const tokens = await internalTokens('knowledge', fileOf('knowledge'));
   expect((await verify(await tokens.mint('tickets', user))).caller).toEqual(serviceCaller('knowledge'));
@@ -164,6 +168,8 @@ describe('the age of a token', () => {
     vi.useRealTimers();
   });
 
+  // guarantee: C14
+  // asvs: 9.2.1, 13.2.1
   it('is at most 60 seconds and 5 of tolerance, even if it expires later', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     setAge(65);
@@ -172,6 +178,7 @@ describe('the age of a token', () => {
     await expect(verify(await sign())).rejects.toMatchObject({ reason: 'invalid_token' });
   });
 
+  // guarantee: F39
   it('may be 15 seconds less than none, because the clocks of two hosts differ by up to 10 s', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     // Another token than that of other tests, whose verification is remembered.
@@ -206,6 +213,7 @@ describe('the age of a token', () => {
   });
 });
 
+// asvs: 11.6.1
 it('refuses to mint tokens with the key of another service', async () => {
   await expect(internalTokens('tickets', fileOf('gateway'))).rejects.toThrow('is not the signing key of tickets');
 });

@@ -87,6 +87,7 @@ describe('a key set at a URL', () => {
     expect(fetches).toBe(2);
   });
 
+  // asvs: 7.4.5
   it('no longer accepts a key that the issuer has withdrawn', async () => {
     const keys = open();
     await keys.check();
@@ -120,6 +121,7 @@ describe('a key set at a URL', () => {
     expect(fetches).toBe(2);
   });
 
+  // asvs: 9.1.3
   it('is not fetched through a redirect', async () => {
     issuer.removeAllListeners('request');
     issuer.on('request', (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end());
@@ -158,6 +160,7 @@ describe('a key set in a file', () => {
   });
 });
 
+// guarantee: C9
 it('accepts a secret of 32 bytes, and refuses a shorter one', async () => {
   expect(await secretKeySource('ü'.repeat(16)).key({ alg: 'HS256' }, unusedToken)).toHaveLength(32);
   expect(() => secretKeySource('x'.repeat(31))).toThrow('shorter');

@@ -53,7 +53,7 @@ export async function operate<Own, Settings>(
   const { kit, compose } = await open(process, {}, opened);
   if (!hasStore(kit)) throw new Error(`The ${entry.name} service has no database.`);
   await Promise.race([kit.database.opened, failAfterTimeout(entry.name)]);
-  return implementations[request.name]({ entry, kit, composition: await compose() }, request, print);
+  return await implementations[request.name]({ entry, kit, composition: await compose() }, request, print);
 }
 
 async function failAfterTimeout(service: string): Promise<never> {

@@ -14,6 +14,7 @@ function logged() {
 const of = (address: string) => ({ route: 'GET /ticket', address, caller: serviceCaller('tickets'), traceId: 'abc' });
 const unauthenticated = new DomainError('unauthenticated', 'invalid_token', 'The token does not verify.');
 
+// asvs: 16.4.1
 test('a refusal is a line with its reason, route, caller and address', () => {
   const { lines, refused } = logged();
   refused(unauthenticated, { ...of('192.0.2.1'), caller: undefined });
@@ -43,6 +44,7 @@ test('what the client got wrong otherwise, and what failed, is no refusal', () =
   expect(lines).toEqual([]);
 });
 
+// asvs: 16.3.3
 test('an address adds ten lines a minute for a reason, of which the last says so; other addresses are logged', () => {
   const { lines, refused, later } = logged();
   for (let nth = 1; nth <= 100; nth++) refused(unauthenticated, of('192.0.2.1'));

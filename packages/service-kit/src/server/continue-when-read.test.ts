@@ -66,6 +66,7 @@ test('a body is asked for when it is read', async () => {
   expect(await askHttp2('/read')).toEqual({ isAsked: true, status: 200 });
 });
 
+// guarantee: A3
 test('a body that nobody reads is not asked for, and its connection of HTTP/1.1 is closed', async () => {
   expect(await askHttp1('/unread')).toEqual({ isAsked: false, status: 401, connection: 'close' });
   expect(await askHttp2('/unread')).toEqual({ isAsked: false, status: 401 });

@@ -6,6 +6,7 @@ import { defaultServerLimits } from '../config/server-limits.ts';
 import { createHttpServer } from './http-server.ts';
 import { limitSessions } from './http2-sessions.ts';
 
+// guarantee: A6
 test('a server that closes lets calls in flight finish for a while, then ends their connections', async () => {
   const goAwayMs = 300;
   const app = createHttpServer({ http2: true });

@@ -30,6 +30,7 @@ async function send(chunks: readonly string[]): Promise<string> {
   return response.slice(response.indexOf('\r\n\r\n') + 4);
 }
 
+// guarantee: B2
 test('chunks of one byte arrive in few pieces, and none is lost', async () => {
   const chunks = Array.from({ length: 30_000 }, (_, index) => String.fromCharCode(97 + (index % 26)));
   expect(await send(chunks)).toBe(chunks.join(''));

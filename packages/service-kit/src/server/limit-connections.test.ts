@@ -37,6 +37,7 @@ async function open(
 }
 
 test.each([false, true])(
+  // guarantee: I34
   'an address has as many connections as it may, and no other is affected (HTTP/2: %s)',
   async (http2) => {
     const port = await start({ total: 100, ofAddress: 3 }, http2);
@@ -51,6 +52,7 @@ test.each([false, true])(
 );
 
 test.each([false, true])(
+  // guarantee: I34
   'a listener has as many connections as it may; when it is full, those that wait for a request make room (HTTP/2: %s)',
   async (http2) => {
     const port = await start({ total: 3, ofAddress: 0 }, http2);
@@ -63,6 +65,7 @@ test.each([false, true])(
 
 // Elsewhere the loopback interface has one address only.
 test.runIf(process.platform === 'linux')(
+  // guarantee: I34
   'room is made by the client that has the most connections, as far as they wait for a request',
   async () => {
     const port = await start({ total: 4, ofAddress: 0 });

@@ -24,6 +24,7 @@ it('accepts a request of HTTP/1.0 without a host, and the expectation of a 100',
   }
 });
 
+// guarantee: C16
 it('refuses two credentials over HTTP/2', async () => {
   const app = createHttpServer({ http2: true });
   app.get('/*', async () => 'ok');
@@ -58,8 +59,10 @@ function http2Request(credentials: number): Buffer {
 }
 
 it.each([
+  // guarantee: I33
   ['headers beyond 16 KiB', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(17_000)}\r\n\r\n`, 431, 'headers_too_large'],
   ['something that is not HTTP', 'hello\r\n\r\n', 400, 'malformed_request'],
+  // asvs: 4.2.1
   [
     'two Content-Length headers',
     'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx',
@@ -74,6 +77,7 @@ it.each([
     401,
     'invalid_token',
   ],
+  // asvs: 4.2.1
   [
     'a transfer coding besides chunked',
     'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n',

@@ -46,6 +46,8 @@ test.each(['/healthz', '/readyz', '/metrics'])('other methods of %s are refused 
   expect((await app.inject({ method: 'HEAD', url })).statusCode).toBeLessThan(504);
 });
 
+// guarantee: C18
+// asvs: 13.4.5
 test('the internal server listens on an address of its own', async () => {
   const servers = { http: createHttpServer(), internal: newInternalServer() };
   const listening = await listenOn({ host: '0.0.0.0', internalHost: '127.0.0.1' }, servers, {

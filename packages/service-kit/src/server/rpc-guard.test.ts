@@ -9,6 +9,7 @@ import { guardRpcs, type RpcGuardOptions } from './rpc-guard.ts';
 
 const path = '/grpc.health.v1.Health/Check';
 
+// guarantee: A7
 test('calls that come at once are admitted in many turns of the event loop, and others come in between', async () => {
   const app = createHttpServer({ http2: true });
   const limits = { ...defaultServerLimits, anonymousCalls: 100 };

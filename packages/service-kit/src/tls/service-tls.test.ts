@@ -86,6 +86,7 @@ test('an encrypted key is refused', () => {
   ]);
 });
 
+// guarantee: C21
 test('changed files are used once they fit each other, and until then the last ones', async () => {
   const log = createLogger('test', 'silent');
   const logged = vi.spyOn(log, 'error');
@@ -105,6 +106,7 @@ test('changed files are used once they fit each other, and until then the last o
   expect(logged).toHaveBeenCalledOnce();
 });
 
+// guarantee: C21
 test('a listener that fails is logged, and the others run', async () => {
   const log = createLogger('test', 'silent');
   const logged = vi.spyOn(log, 'error');

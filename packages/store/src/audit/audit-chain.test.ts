@@ -71,6 +71,7 @@ test('a chain that nobody has touched has no problem, and none of its points is 
   );
 });
 
+// asvs: 11.4.3, 14.2.4
 test('a changed value of any entry is found', async () => {
   await fc.assert(
     fc.asyncProperty(chains, fc.nat(), fc.constantFrom(...fields), async (entries, nth, field) => {
@@ -100,6 +101,7 @@ test('a removed, repeated, moved or inserted entry is found; at the end only aga
   );
 });
 
+// asvs: 16.4.2
 test('an entry that was rewritten with all that follow it is found against a point that was there before', async () => {
   await fc.assert(
     fc.asyncProperty(chains, fc.nat(), async (entries, nth) => {

@@ -16,6 +16,7 @@ function openCache() {
   return { clock, reads, cache, find };
 }
 
+// guarantee: R4
 test('an item is used for 5 seconds, then read again in the background, and waited for after a minute', async () => {
   const { clock, reads, find } = openCache();
   await find(1);

@@ -41,6 +41,7 @@ test('a page holds its bytes until its request ends; a small page holds none', a
   expect(pages.used()).toEqual(none);
 });
 
+// guarantee: B6
 test('a response that is encoded keeps only its own caller waiting', async () => {
   const pages = openPageBudget({ waitMs: 20 });
   const slow = [request(), request()];
@@ -55,6 +56,7 @@ test('a response that is encoded keeps only its own caller waiting', async () =>
   expect(pages.used()).toEqual({ reading: maxPageBytes, sending: 0 });
 });
 
+// guarantee: B6
 test('when too much is being sent, the response that has been sent for the longest is ended', async () => {
   const pages = openPageBudget({ sending: 2 * maxPageBytes });
   const slow = ['a', 'b', 'c'].map((key) => ({ key, ...request() }));
@@ -77,6 +79,7 @@ test('a response that is encoded after its client has gone holds nothing', async
   expect(pages.used()).toEqual(none);
 });
 
+// guarantee: B4
 test('one that waits too long is refused, and holds nothing', async () => {
   const pages = openPageBudget({ waitMs: 5 });
   const held = request();
@@ -109,6 +112,7 @@ test('a request whose caller has gone stops waiting with the reason of its signa
   await expect(waiting).rejects.toThrow('gone');
 });
 
+// guarantee: B7
 test('a request whose caller has gone before takes nothing', async () => {
   const pages = openPageBudget();
   const gone = AbortSignal.abort(new Error('gone'));
@@ -116,6 +120,7 @@ test('a request whose caller has gone before takes nothing', async () => {
   expect(pages.used()).toEqual(none);
 });
 
+// guarantee: B7
 test('a response that is not read in time is ended, and gives its bytes back', async () => {
   const pages = openPageBudget({ waitMs: 60_000, holdMs: 20 });
   await pages.take('a', maxPageBytes, request());
@@ -134,6 +139,7 @@ const limitOf = (sizes: readonly number[], openSizes?: readonly number[]) => {
   }
 };
 
+// guarantee: B3
 test('a page of exactly the limit fits, and one byte more does not; the error names a limit that fits', () => {
   expect(limitOf([])).toBeUndefined();
   expect(limitOf([maxPageBytes - 1, 1])).toBeUndefined();
@@ -146,6 +152,7 @@ test('one item always fits', () => {
   expect(limitOf([maxPageBytes + 1, 1])).toBe(1);
 });
 
+// guarantee: B5
 test('objects of open shape have a limit of their own; the error names a limit that fits both', () => {
   expect(limitOf([9, 9], [maxOpenBytesAtOnce, 0])).toBeUndefined();
   expect(limitOf([9, 9, 9], [1, maxOpenBytesAtOnce - 1, 1])).toBe(2);

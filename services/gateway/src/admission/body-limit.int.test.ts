@@ -25,12 +25,14 @@ const limits: [verb: string, path: string, limit: number][] = [
 ];
 
 describe.each(limits)('a body of %s %s', (verb, path, limit) => {
+  // guarantee: A2
   it('is accepted at the limit', async () => {
     const response = await harness.call(verb, path, { body: Buffer.alloc(limit) });
     expect(response.status).toBe(200);
     expect(lastOf(harness.stub).body.length).toBe(limit);
   });
 
+  // guarantee: I33
   it('is refused one byte above the limit, before it is sent', async () => {
     const before = harness.stub.received.length;
     const response = await sendRaw(
@@ -51,6 +53,7 @@ it('a body without a route is not forwarded, because the service will refuse the
 });
 
 describe('a chunked body', () => {
+  // guarantee: A2
   it('is accepted at the limit', async () => {
     const body = Buffer.alloc(2 * mebibyte);
     expect((await harness.call('POST', '/ticket/search', { body, chunkBytes: 65_521 })).status).toBe(200);

@@ -13,6 +13,8 @@ async function start(variables: Record<string, string>): Promise<GatewayHarness>
   return harness;
 }
 
+// spec: 40.4
+// asvs: 2.4.1
 it('counts each caller separately, with the limit of its kind, and shows the count in every response', async () => {
   const { call, identity } = await start({ RATE_LIMITS: 'user=2' });
   const as = async (sub: string, kind: string) => ({
@@ -78,6 +80,7 @@ it('verifies no more tokens from an address that has sent too many invalid ones'
   expect((await call('GET', '/ticket/1')).status).toBe(200);
 });
 
+// guarantee: B1, I35
 it('serves others while one caller sends slowly, and refuses that caller beyond its concurrency limit', async () => {
   const { gateway, call, identity } = await start({});
   const slow = `Bearer ${await identity.issuerToken({ sub: '77' })}`;

@@ -7,6 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.stop());
 
+// asvs: 1.3.10, 16.3.1
 it('logs each request that it refuses for its credential, its origin or its rate, and no other', async () => {
   const info = vi.spyOn(harness.gateway.log, 'info');
   const token = harness.bearer.replace('Bearer ', '');

@@ -55,6 +55,8 @@ const pem = () => new TextEncoder().encode(keys.RS256.publicKey.export({ type: '
 
 const callWith = (authorization: string) => harness.callBare('GET', '/ticket/1', { headers: { authorization } });
 
+// spec: 2.14
+// asvs: 7.2.2
 describe('accepts a token', () => {
   it.each([
     ['signed with EdDSA', () => sign(good)],
@@ -69,6 +71,9 @@ describe('accepts a token', () => {
   });
 });
 
+// spec: 37.1, 37.9
+// guarantee: C1
+// asvs: 6.8.2, 9.1.1, 10.3.1
 describe('responds with 401 to a token', () => {
   it.each([
     ['without a signature (alg none)', async () => new UnsecuredJWT(good).encode()],
@@ -79,6 +84,7 @@ describe('responds with 401 to a token', () => {
       'signed with another algorithm of the key',
       () => sign(good, { alg: 'PS256', kid: 'RS256' }, keys.RS256.privateKey),
     ],
+    // asvs: 9.1.3
     [
       'that contains its own key',
       () => sign(good, { jwk: attacker.publicKey.export({ format: 'jwk' }) }, attacker.privateKey),
@@ -102,12 +108,14 @@ describe('responds with 401 to a token', () => {
     ['whose time of issue is a text', () => withClaims({ iat: 'now' })],
     ['whose claims are a list', () => sign([good])],
     ['without a kind', () => withClaims({ kind: undefined })],
+    // spec: 37.8
     ['of an unknown kind', () => withClaims({ kind: 'admin' })],
     ['of the kind service', () => withClaims({ kind: 'service' })],
     ['of profile 0', () => withClaims({ sub: '0' })],
     ['of a profile that is not a number', () => withClaims({ sub: 'abc' })],
     ['of a profile beyond 32 bits', () => withClaims({ sub: '2147483648' })],
     ['without a profile', () => withClaims({ sub: undefined })],
+    // spec: 37.3
     ['without the scope', () => withClaims({ scope: undefined })],
     ['with a list of scopes', () => withClaims({ scope: ['api'] })],
     ['with another scope', () => withClaims({ scope: 'apiary openid' })],
@@ -135,6 +143,7 @@ describe('a malformed or missing credential', () => {
     },
   );
 
+  // guarantee: C16
   it('several credentials are refused, even if each of them is valid', async () => {
     const [first, second] = [`Bearer ${await sign(good)}`, harness.bearer];
     const before = harness.stub.received.length;
@@ -147,11 +156,13 @@ describe('a malformed or missing credential', () => {
     expect(harness.stub.received.length).toBe(before);
   });
 
+  // spec: 39.12
   it('a missing credential is refused with 401, even on a path that does not exist', async () => {
     expect((await harness.callBare('GET', '/ticket/1')).json).toMatchObject({ code: 'missing_token' });
     expect((await harness.callBare('GET', '/nowhere')).status).toBe(401);
   });
 
+  // guarantee: C3
   it('a credential beyond the limit of header sizes is refused with 431', async () => {
     const response = await sendRaw(
       harness.gateway.ports.http,

@@ -26,6 +26,7 @@ afterAll(() => harness.stop());
 
 const get = (path: string) => harness.callBare('GET', path);
 
+// asvs: 13.4.5
 it('serves health and readiness without a credential, and metrics only on the internal port', async () => {
   expect(await get('/healthz')).toMatchObject({ status: 200, json: { status: 'ok' } });
   expect(await get('/readyz')).toMatchObject({
@@ -57,6 +58,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
+// asvs: 4.1.1
 it('serves the AsyncAPI document without a credential, to GET and HEAD', async () => {
   const response = await get('/asyncapi.json');
   expect(response).toMatchObject({ status: 200, json: { asyncapi: '3.0.0', info: { title: 'Ticketing events' } } });
@@ -67,6 +69,7 @@ it('serves the AsyncAPI document without a credential, to GET and HEAD', async (
 });
 
 describe('the reference page', () => {
+  // asvs: 3.6.1, 3.7.1, 14.2.3
   it('loads everything from the gateway', async () => {
     for (const path of ['/docs', '/docs/']) {
       const page = await get(path);

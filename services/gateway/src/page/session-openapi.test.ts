@@ -17,6 +17,7 @@ test('the description of the session cookie can be merged with those of all serv
   expect(Object.keys(paths)).toEqual(expect.arrayContaining([sessionPath, '/sessions', '/ticket/{ticketId}']));
 });
 
+// spec: 41.1
 test('the interface has the version 1', () => {
   expect(sessionDocument().info.version).toBe('1');
 });

@@ -38,6 +38,7 @@ it('forwards every method to the service', async () => {
   }
 });
 
+// spec: 18.1, 37.1, 39.12
 it('requires a credential for every method', async () => {
   const before = harness.stub.received.length;
   for (const method of methods) {
@@ -48,6 +49,7 @@ it('requires a credential for every method', async () => {
   expect(harness.stub.received).toHaveLength(before);
 });
 
+// asvs: 13.4.3
 it('responds with 404 to every method on a path that does not exist', async () => {
   for (const method of methods) {
     expect([method, (await harness.call(method, '/nowhere')).status]).toEqual([method, 404]);

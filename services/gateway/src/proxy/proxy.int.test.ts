@@ -12,6 +12,8 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 describe('the request that a service receives', () => {
+  // guarantee: C8
+  // asvs: 4.1.3
   it('has the forwarded headers and no others', async () => {
     await harness.call('PATCH', '/ticket/1', {
       body: '{}',
@@ -63,6 +65,7 @@ describe('the request that a service receives', () => {
     expect(authorization).not.toBe(harness.bearer);
   });
 
+  // asvs: 8.3.3, 10.1.1
   it('has an internal token of the gateway for this service, with the caller in it', async () => {
     await harness.call('GET', '/tag');
     const token = lastOf(harness.stub).headers.authorization?.replace('Bearer ', '') ?? '';

@@ -65,6 +65,8 @@ it.each([
   ['another authority', { TLS_CA_FILE: strangerFile }, ['127.0.0.1']],
   ['no authority but those of Node', {}, ['127.0.0.1']],
   ['another name', { TLS_CA_FILE: caFile }, ['tickets.example']],
+  // guarantee: C20
+  // asvs: 12.3.4, 16.3.4
 ])('does not send a request to a service whose certificate is of %s: 503', async (_, variables, names) => {
   const { stub, harness } = await startSecured(variables, names);
   const response = await harness.call('POST', '/ticket', { body: '{}' });

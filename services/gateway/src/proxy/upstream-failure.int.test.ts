@@ -14,6 +14,8 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 describe('a service', () => {
+  // guarantee: F8
+  // asvs: 16.5.2
   it('that is unreachable leads to 503 on its routes only, until it is reachable again', async () => {
     const other = await startHarness();
     const port = Number(new URL(other.stub.url).port);
@@ -82,6 +84,7 @@ describe('a service', () => {
     expect(calls).toBe(1);
   });
 
+  // asvs: 4.2.2
   it('that breaks off in the middle of a response never looks like a complete response', async () => {
     harness.stub.next((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });

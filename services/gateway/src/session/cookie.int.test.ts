@@ -46,6 +46,8 @@ const matrix: [verb: string, path: string, site: string | null, origin: string |
 ];
 
 describe('a cookie request', () => {
+  // guarantee: C5
+  // asvs: 3.3.2, 3.5.1
   it.each(matrix)('%s %s with Sec-Fetch-Site %s and Origin %s: %i', async (verb, path, site, origin, status) => {
     const response = await harness.callBare(verb, path, {
       headers: {
@@ -72,6 +74,8 @@ describe('a cookie request', () => {
     }
   });
 
+  // spec: 37.3
+  // asvs: 7.2.1
   it('with an invalid token is refused with 401', async () => {
     const response = await harness.callBare('GET', '/ticket/1', { headers: { cookie: '__Host-ticketing_session=x' } });
     expect(response.json).toMatchObject({ code: 'invalid_token' });
@@ -89,6 +93,8 @@ it('accepts only the configured origin if one is configured', async () => {
 });
 
 describe('the session', () => {
+  // spec: 37.9
+  // asvs: 3.3.1, 3.3.2, 3.3.4
   it('stores a bearer token in a cookie for as long as it is valid', async () => {
     const response = await harness.call('POST', '/auth/session');
     expect(response).toMatchObject({ status: 200, json: { success: true } });
@@ -101,6 +107,7 @@ describe('the session', () => {
     expect(maxAge).toBeLessThanOrEqual(3600);
   });
 
+  // asvs: 16.3.1
   it('is logged with its caller when it begins and ends, without its token', async () => {
     const info = vi.spyOn(harness.gateway.log, 'info');
     const send = async (method: string, headers: Record<string, string>) =>
@@ -122,6 +129,7 @@ describe('the session', () => {
     ]);
   });
 
+  // asvs: 7.2.4, 7.6.2
   it('cannot be renewed with its own cookie', async () => {
     const response = await harness.callBare('POST', '/auth/session', {
       headers: { cookie, 'sec-fetch-site': 'same-origin' },
@@ -142,6 +150,7 @@ describe('the session', () => {
     expect((await harness.callBare('DELETE', '/auth/session')).status).toBe(401);
   });
 
+  // guarantee: C17
   it('can be cleared when its token no longer verifies, by pages of the same origin', async () => {
     const expired = await harness.identity.issuerTokenOf({ sub: '7', kind: 'user', scope: 'api', iat: 1, exp: 2 });
     for (const token of [expired, 'nonsense', '']) {
@@ -168,6 +177,7 @@ describe('the session', () => {
     expect(response).toMatchObject({ status: 401, json: { code: 'invalid_token' } });
   });
 
+  // asvs: 3.3.5
   it('is refused for a token that is too long for a cookie', async () => {
     const token = await harness.identity.issuerToken({
       permissions: Array.from({ length: 200 }, () => 'x'.repeat(20)),

@@ -121,6 +121,7 @@ describe('an AI agent', () => {
     expect(await stored()).toEqual(before);
   });
 
+  // guarantee: O9
   it('is created once by a request that is repeated with its key', async () => {
     const headers = { 'idempotency-key': 'once' };
     const again = () => intents.manage('POST', '/aiAgent', everything, { caller: manager, headers });
@@ -135,6 +136,7 @@ describe('an AI agent', () => {
     expect(response).not.toContain('hidden-');
   });
 
+  // guarantee: F19
   it('whose process died before it responded is created once, and not again after it was deleted', async () => {
     const headers = { 'idempotency-key': 'died' };
     const again = () => intents.manage('POST', '/aiAgent', { name: 'A' }, { caller: manager, headers });

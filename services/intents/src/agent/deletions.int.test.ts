@@ -30,6 +30,7 @@ async function publishTag(tagId: number, version: number, deleted: boolean): Pro
 const post = async (fields: object) => (await intents.manage('POST', '/aiAgent', { name: 'A', ...fields })).json;
 const get = async (id: number) => (await intents.manage('GET', `/aiAgent/${id}`)).json;
 
+// guarantee: F16
 test('a tag that is deleted leaves the AI agents that name it, and a tag that is changed stays', async () => {
   intents.model.tagIds = new Set([1, 2]);
   const executor = { type: 'updateTicket', fields: { status: 'closed', addTagIds: [1, 2], removeTagIds: [1] } };
@@ -51,6 +52,7 @@ test('a tag that is deleted does not turn into the removal of all tags of a tick
   await vi.waitFor(isDropped, { timeout: 30_000 });
 });
 
+// guarantee: F16
 test('a tag that is deleted while an AI agent is being saved is not in it', async () => {
   intents.model.tagIds = new Set([5]);
   intents.model.beforeResponse = async () => {

@@ -1,7 +1,7 @@
 import type { Print } from '@ticketing/events/operations.ts';
 import { allAreCurrent, describeEncryption, type Encryption } from '@ticketing/text/encryption.ts';
-import type { Context } from '../context.ts';
-import { sealAgain, sealedTextsOf } from './rules/http-executor.ts';
+import type { AgentContext } from './open.ts';
+import { sealAgain, sealedTexts } from './rules/http-executor.ts';
 
 /**
  * Encrypts all stored secrets with the current key, after it was replaced. Returns how many AI agents were encrypted
@@ -9,11 +9,11 @@ import { sealAgain, sealedTextsOf } from './rules/http-executor.ts';
  *
  * Source: docs/operations/key-rotation.md, Keys of stored secrets.
  */
-export async function encryptSecretsAgain({ agents, secretBox, log }: Context): Promise<Encryption> {
+export async function encryptSecretsAgain({ agents, secretBox, log }: AgentContext): Promise<Encryption> {
   let encrypted = 0;
   for (const { id, executor } of await agents.withBackend()) {
-    if (executor.type !== 'http' || !sealedTextsOf(executor).some(secretBox.isOld)) continue;
-    await agents.change(id, (agent) => {
+    if (executor.type !== 'http' || !sealedTexts(executor).some(secretBox.isOld)) continue;
+    await agents.commit(id, (agent) => {
       if (agent.executor.type !== 'http') return agent;
       return { ...agent, executor: sealAgain(id, agent.executor, secretBox) };
     });
@@ -24,7 +24,7 @@ export async function encryptSecretsAgain({ agents, secretBox, log }: Context): 
 }
 
 /** The operation `encrypt-secrets`. Returns how many documents are left. */
-export async function printEncryption(context: Context, print: Print): Promise<number> {
+export async function printEncryption(context: AgentContext, print: Print): Promise<number> {
   const result = await encryptSecretsAgain(context);
   print(describeEncryption('intents', result));
   return result.left;

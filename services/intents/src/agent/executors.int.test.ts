@@ -152,11 +152,13 @@ describe('headers', () => {
       'Traceparent',
     ],
     ...['webhook-signature', 'a b', 'a:b', 'ä', '', 'x'.repeat(101), 'a\r\nb'],
+    // guarantee: O9
   ])('cannot be named %j', async (name) => {
     const at = name.replaceAll('/', '~1');
     expect(violationsOf(await withHeaders({ [name]: 'v' }))).toEqual([`#/executor/headers/${at} invalid_header`]);
   });
 
+  // guarantee: O9
   it.each(['', ' ', 'a\r\nb: c', 'a\nb', 'a\0', 'ä', ' a', 'a '])('cannot have the value %j', async (value) => {
     expect(violationsOf(await withHeaders({ 'X-A': value }))).toEqual(['#/executor/headers/X-A invalid_header']);
   });
@@ -204,6 +206,7 @@ describe('the response mapping', () => {
 describe('secrets', () => {
   const secret = 'hidden-hidden-hidden';
 
+  // guarantee: O9
   it('are encrypted, never returned, and stay when they are not given', async () => {
     const headers = { 'X-Key': 'hidden-1', 'X-Old': 'hidden-2' };
     const { json } = await post({ ...http, secret, headers });
@@ -220,6 +223,7 @@ describe('secrets', () => {
     }
   });
 
+  // guarantee: O9
   it('are not sent to another server than that for which they were given', async () => {
     const { json } = await post({ ...http, headers: { 'X-Key': 'hidden-1' } });
     const moved = { ...json.executor, url: 'https://other.example.com/run' };
@@ -259,6 +263,7 @@ describe('secrets', () => {
 describe('the fields of a ticket', () => {
   const withFields = (fields: object) => post({ type: 'updateTicket', fields });
 
+  // guarantee: I28
   it('are decoded and checked as in PATCH /ticket, and returned as they were given', async () => {
     const fields = { status: 'closed', priority: 'high', addTagIds: [1], dueBy: '2026-12-01', contractId: null };
     const created = await withFields(fields);
@@ -285,6 +290,7 @@ describe('the fields of a ticket', () => {
     expect(intents.model.checked).toEqual([]);
   });
 
+  // guarantee: I28
   it('are refused for what the tickets service finds', async () => {
     intents.model.violations = [{ pointer: '#/addTagIds/0', code: 'unknown_tag', detail: 'tag 1 does not exist' }];
     expect(violationsOf(await withFields({ addTagIds: [1] }))).toEqual(['#/executor/fields/addTagIds/0 unknown_tag']);
@@ -329,6 +335,7 @@ test('a service sees which AI agents exist, and an agent of people does not', as
   });
 });
 
+// guarantee: F16
 test('the template that is deleted leaves the AI agents that name it, and those that are being saved', async () => {
   intents.model.templateIds = new Set([3, 4]);
   const client = await intents.clientOf(AiAgentService, { service: 'templates' });

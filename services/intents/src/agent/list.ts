@@ -6,12 +6,12 @@ import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
-import type { Context } from '../context.ts';
-import { aiAgentMessage } from './to-proto.ts';
+import type { AgentContext } from './open.ts';
+import { toProto } from './to-proto.ts';
 
 /** Lists AI agents by id. Errors: page_too_large, too_much_at_once. Source: docs/reference/api.md, AI agents. */
 export async function listAiAgents(
-  { agents, pages }: Context,
+  { agents, pages }: AgentContext,
   call: Call,
   { limit = 100, offset = 0 }: ListAiAgentsRequest,
 ): Promise<ListAiAgentsResponse> {
@@ -24,11 +24,11 @@ export async function listAiAgents(
     sizes.reduce((sum, size) => sum + size, 0),
     call,
   );
-  const found = await agents.findSome(entries.map(({ id }) => id));
+  const aiAgents = await agents.findSome(entries.map(({ id }) => id));
   const response: ListAiAgentsResponse = {
     $typeName: 'ticketing.intents.v1.ListAiAgentsResponse',
     success: true,
-    aiAgents: found.map(aiAgentMessage),
+    aiAgents: aiAgents.map(toProto),
     total,
     offset,
     limit,

@@ -1,11 +1,13 @@
 import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { removePresent } from '@ticketing/store/document/remove-present.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type UniqueWrites, uniqueWrites } from '@ticketing/store/document/unique-writes.ts';
+import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import { type SlugInserts, slugInserts } from '@ticketing/store/ids/slug-inserts.ts';
-import { type Connection, type Model, Schema } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import {
   type AiAgentState,
   type DetectionState,
@@ -27,6 +29,7 @@ export type AgentReference = 'tagIds' | 'templateId';
 
 /** The AI agents. Errors of every operation: store_unavailable. */
 export interface AiAgentStore {
+  nextId(): Promise<number>;
   /** Adds an AI agent; one with this id stays as it is. Errors: duplicate_ai_agent. */
   add(agent: AiAgentState): Promise<void>;
   /** As `add`, but with a number at the end of a slug that another one has. */
@@ -34,11 +37,12 @@ export interface AiAgentStore {
   find(id: number): Promise<AiAgentState | undefined>;
   findBySlug(slug: string): Promise<AiAgentState | undefined>;
   /**
-   * Changes an AI agent; undefined if there is none. `decide` may be called more than once.
+   * Stores what `decide` returns for the AI agent, and decides again if another change was stored meanwhile; undefined
+   * if there is none.
    *
-   * Errors: what `decide` throws; duplicate_ai_agent; concurrent_change, if too many other changes come first.
+   * Errors: those of `decide`; duplicate_ai_agent; concurrent_change, if too many other changes come first.
    */
-  change(id: number, decide: (current: AiAgentState) => AiAgentState): Promise<AiAgentState | undefined>;
+  commit(id: number, decide: (agent: AiAgentState) => AiAgentState): Promise<AiAgentState | undefined>;
   /** Returns whether it existed. */
   remove(id: number): Promise<boolean>;
   /** Returns a page sorted by id, and the total. */
@@ -55,25 +59,30 @@ export interface AiAgentStore {
   withBackend(): Promise<AiAgentState[]>;
 }
 
+/**
+ * The only limit of this service for write conflicts. People change an AI agent a few times a day: 20 changes during
+ * one write come from a program in a loop.
+ */
 const maxAttempts = 20;
 
 /** Opens the AI agents on a connection. */
 export function aiAgentStore(connection: Connection, runtime: Pick<Runtime, 'random'>): AiAgentStore {
-  const agents = aiAgentModel(connection);
+  const agents = agentCollection(connection);
   const write = uniqueWrites(runtime);
-  const inserts = slugInserts<AiAgentDocument>(agents.collection as never, () => ({}), write);
-  return { ...writesOf(agents, inserts, write), ...readsOf(agents) };
+  const inserts = slugInserts<AiAgentDocument>(agents as never, () => ({}), write);
+  const ids = idSequence(connection, 'aiAgent');
+  return { nextId: () => ids.next(), ...openWrites(agents, inserts, write), ...openReads(agents) };
 }
 
-type Agents = Model<AiAgentDocument>;
+type Agents = mongo.Collection<AiAgentDocument>;
 
-function writesOf(agents: Agents, inserts: SlugInserts<AiAgentDocument>, write: UniqueWrites) {
+function openWrites(agents: Agents, inserts: SlugInserts<AiAgentDocument>, write: UniqueWrites) {
   /** Returns false if another request has changed it first. */
   async function replace(before: AiAgentState, after: AiAgentState): Promise<boolean> {
-    const { _id, ...fields } = documentOf(after);
+    const { _id, ...fields } = toDocument(after);
     const update = () => agents.updateOne({ _id, version: before.version }, { $set: fields });
     try {
-      const { matchedCount } = await (before.slug === after.slug ? update() : write(() => update().exec()));
+      const { matchedCount } = await (before.slug === after.slug ? update() : write(update));
       return matchedCount === 1;
     } catch (error) {
       throw isDuplicateKey(error) ? duplicateSlug(error) : error;
@@ -83,14 +92,14 @@ function writesOf(agents: Agents, inserts: SlugInserts<AiAgentDocument>, write: 
   return {
     add: (agent: AiAgentState) =>
       storeCall(async () => {
-        if (!(await inserts.insert(documentOf(agent)))) throw duplicateSlug();
+        if (!(await inserts.insert(toDocument(agent)))) throw duplicateSlug();
       }),
-    addNumbered: (agent: AiAgentState) => storeCall(() => inserts.insertNumbered(documentOf(agent))),
-    async change(id: number, decide: (current: AiAgentState) => AiAgentState) {
+    addNumbered: (agent: AiAgentState) => storeCall(() => inserts.insertNumbered(toDocument(agent))),
+    async commit(id: number, decide: (agent: AiAgentState) => AiAgentState) {
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-        const found = await storeCall(() => agents.findById(id).lean<AiAgentDocument>());
-        if (!found) return undefined;
-        const before = stateOf(found);
+        const document = await storeCall(() => agents.findOne({ _id: id }));
+        if (!document) return undefined;
+        const before = fromDocument(document);
         const after = { ...decide(before), version: before.version + 1 };
         if (await storeCall(() => replace(before, after))) return after;
       }
@@ -106,33 +115,37 @@ function writesOf(agents: Agents, inserts: SlugInserts<AiAgentDocument>, write: 
   };
 }
 
-function readsOf(agents: Agents) {
-  const idsOf = async (filter: object) =>
-    (await agents.find(filter, { _id: 1 }).sort({ _id: 1 }).lean<AiAgentDocument[]>()).map(({ _id }) => _id);
-  const statesOf = async (filter: object) =>
-    (await agents.find(filter).sort({ _id: 1 }).lean<AiAgentDocument[]>()).map(stateOf);
+function openReads(agents: Agents) {
+  const readIds = async (filter: object) =>
+    (
+      await agents
+        .find(filter, { projection: { _id: 1 } })
+        .sort({ _id: 1 })
+        .toArray()
+    ).map(({ _id }) => _id);
+  const readStates = async (filter: object) => (await agents.find(filter).sort({ _id: 1 }).toArray()).map(fromDocument);
   return {
-    find: (id: number) => storeCall(async () => (await statesOf({ _id: id }))[0]),
-    findBySlug: (slug: string) => storeCall(async () => (await statesOf({ slug }))[0]),
+    find: (id: number) => storeCall(async () => (await readStates({ _id: id }))[0]),
+    findBySlug: (slug: string) => storeCall(async () => (await readStates({ slug }))[0]),
     list: (offset: number, limit: number) =>
       storeCall(async () => {
         const [total, page] = await Promise.all([
           agents.countDocuments(),
           agents
-            .find({}, { bytes: 1, openBytes: 1 })
+            .find({}, { projection: { bytes: 1, openBytes: 1 } })
             .sort({ _id: 1 })
             .skip(offset)
             .limit(limit)
-            .lean<AiAgentDocument[]>(),
+            .toArray(),
         ]);
         return { total, entries: page.map(({ _id, bytes, openBytes }) => ({ id: _id, bytes, openBytes })) };
       }),
-    findSome: (ids: readonly number[]) => storeCall(() => statesOf({ _id: { $in: [...ids] } })),
-    existing: (ids: readonly number[]) => storeCall(() => idsOf({ _id: { $in: [...ids] } })),
+    findSome: (ids: readonly number[]) => storeCall(() => readStates({ _id: { $in: [...ids] } })),
+    existing: (ids: readonly number[]) => storeCall(() => readIds({ _id: { $in: [...ids] } })),
     naming: async (reference: AgentReference, ids: readonly number[]) =>
-      ids.length === 0 ? [] : storeCall(() => idsOf({ [reference]: { $in: [...ids] } })),
-    enabled: () => storeCall(() => statesOf({ enabled: true })),
-    withBackend: () => storeCall(() => statesOf({ callsBackend: true })),
+      ids.length === 0 ? [] : storeCall(() => readIds({ [reference]: { $in: [...ids] } })),
+    enabled: () => storeCall(() => readStates({ enabled: true })),
+    withBackend: () => storeCall(() => readStates({ callsBackend: true })),
   };
 }
 
@@ -141,7 +154,7 @@ function duplicateSlug(cause?: unknown): DomainError {
 }
 
 /** The document of an AI agent. */
-export interface AiAgentDocument
+interface AiAgentDocument
   extends Omit<
     AiAgentState,
     'id' | 'detection' | 'options' | 'parameters' | 'executor' | 'executableBy' | 'allowClosed' | 'channels'
@@ -163,42 +176,18 @@ export interface AiAgentDocument
   openBytes: number;
 }
 
-const schema = new Schema(
-  {
-    _id: Number,
-    version: Number,
-    slug: String,
-    name: String,
-    description: String,
-    enabled: Boolean,
-    channels: [Number],
-    detection: Schema.Types.Mixed,
-    customerNeeded: Boolean,
-    parameters: String,
-    options: [Schema.Types.Mixed],
-    executor: String,
-    autoExecuteAfterMinutes: Number,
-    createdAt: Number,
-    modifiedAt: Number,
-    tagIds: [Number],
-    templateId: Number,
-    callsBackend: Boolean,
-    bytes: Number,
-    openBytes: Number,
-  },
-  { versionKey: false, strict: 'throw', minimize: false, collection: 'aiAgents' },
-);
-schema.index({ slug: 1 }, { unique: true });
-schema.index({ tagIds: 1 });
-schema.index({ templateId: 1 });
+const agentCollection = (connection: Connection) => openCollection<AiAgentDocument>(connection, 'aiAgents');
 
-/** The model of the AI agents on a connection. */
-export function aiAgentModel(connection: Connection): Model<AiAgentDocument> {
-  return connection.model<AiAgentDocument>('AiAgent', schema as unknown as Schema<AiAgentDocument>);
+/** Builds the missing indexes of the AI agents. */
+export async function buildAgentIndexes(connection: Connection): Promise<void> {
+  const agents = agentCollection(connection);
+  await agents.createIndex({ slug: 1 }, { unique: true });
+  await agents.createIndex({ tagIds: 1 });
+  await agents.createIndex({ templateId: 1 });
 }
 
 /** Converts an AI agent to its document. */
-export function documentOf(agent: AiAgentState): AiAgentDocument {
+function toDocument(agent: AiAgentState): AiAgentDocument {
   const { id, parameters, executor, executableBy, allowClosed, channels, options, ...fields } = agent;
   const texts = {
     parameters: parameters && JSON.stringify(parameters),
@@ -219,8 +208,8 @@ export function documentOf(agent: AiAgentState): AiAgentDocument {
   };
 }
 
-/** A stored AI agent. */
-export function stateOf(document: AiAgentDocument): AiAgentState {
+/** Converts a document to the AI agent. */
+function fromDocument(document: AiAgentDocument): AiAgentState {
   const { _id, parameters, executor, ...fields } = document;
   const {
     tagIds: _tagIds,

@@ -9,22 +9,22 @@ import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { AiAgentState } from './rules/agent.ts';
 import { type ExecutorState, executorTypes } from './rules/executor.ts';
 
-/** An AI agent as it is returned: without secrets. */
-export function aiAgentMessage(state: AiAgentState): AiAgent {
+/** Converts an AI agent to protobuf, without its secrets. */
+export function toProto(state: AiAgentState): AiAgent {
   const { version: _, channels, detection, options, executor, executableBy, createdAt, modifiedAt, ...fields } = state;
   return create(AiAgentSchema, {
     ...withoutNulls(fields),
     channels: [...channels],
     detection: { ...withoutNulls(detection), keywords: [...detection.keywords], tagIds: [...detection.tagIds] },
     options: options.map((option) => withoutNulls(option)),
-    executor: executorMessage(executor),
+    executor: executorToProto(executor),
     executableBy: { ...withoutNulls(executableBy), kinds: [...executableBy.kinds] },
     createdAt: timestampOf(createdAt),
     modifiedAt: timestampOf(modifiedAt),
   });
 }
 
-function executorMessage(executor: ExecutorState): AiExecutor {
+function executorToProto(executor: ExecutorState): AiExecutor {
   const type = executorTypes[executor.type];
   switch (executor.type) {
     case 'http': {

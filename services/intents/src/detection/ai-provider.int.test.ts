@@ -79,6 +79,7 @@ async function change(values: Partial<typeof settings.values>, key = settings.ke
 const patience = { timeout: 30_000 };
 const keys = () => model.requests.map(({ headers }) => headers.authorization);
 
+// guarantee: I31
 test('the provider follows the settings of the installation, and is builtin as long as they were never read', async () => {
   await expect.poll(() => settings.reads, patience).toBeGreaterThan(0);
   expect(await provider()).toBe('builtin');
@@ -99,6 +100,7 @@ test('the provider follows the settings of the installation, and is builtin as l
   expect(model.requests).toEqual([]);
 });
 
+// guarantee: I31
 test('without the settings service the model is asked further; a process that has no key yet uses builtin until it has', async () => {
   await change({ aiProvider: AiProvider.OPENAI });
   await expect.poll(provider, patience).toBe('openai');

@@ -8,6 +8,7 @@ import { maxSummaryChars } from './summary.ts';
 
 const model = train(examplesOf(syntheticTickets(150)));
 
+// spec: 6.23, 6.24
 test('finds everything that it knows of a ticket', () => {
   const body =
     'Hello,\n\nI am really angry: the payment of my invoice was charged twice, and I need the refund immediately. The deadline is urgent, please think of the receipt.';

@@ -1,11 +1,11 @@
 import { type Classes, classify } from '../learning/classify.ts';
-import { featuresOfWords } from '../learning/features.ts';
+import { extractWordFeatures } from '../learning/features.ts';
 import type { Model } from '../learning/model.ts';
 import { readText, type TicketText } from '../learning/ticket-text.ts';
-import { keywordsIn } from './keywords.ts';
-import { type Language, languageOf } from './language.ts';
-import { type Sentiment, sentimentOf } from './sentiment.ts';
-import { summaryOf } from './summary.ts';
+import { findKeywords } from './keywords.ts';
+import { detectLanguage, type Language } from './language.ts';
+import { findSentiment, type Sentiment } from './sentiment.ts';
+import { summarise } from './summary.ts';
 
 /** The findings of an analysis in the text of a ticket. */
 export interface Analysis extends Classes {
@@ -15,7 +15,7 @@ export interface Analysis extends Classes {
   sentiment: Sentiment | null;
   /** Sentences of the ticket; null if it has none. */
   summary: string | null;
-  /** The given keywords that the ticket contains. */
+  /** The keywords that the ticket contains, of those that were searched for. */
   keywords: string[];
 }
 
@@ -25,13 +25,13 @@ export interface Analysis extends Classes {
  */
 export function analyse(text: TicketText, model: Model, keywords: readonly string[] = []): Analysis {
   const { subject, body, words } = readText(text);
-  const language = languageOf(`${body}\n${subject}`);
+  const language = detectLanguage(`${body}\n${subject}`);
   const code = language?.code ?? null;
   return {
     language,
-    sentiment: sentimentOf(words, code),
-    summary: summaryOf(subject, body, code),
-    keywords: keywordsIn(words, keywords),
-    ...classify(featuresOfWords(words), model),
+    sentiment: findSentiment(words, code),
+    summary: summarise(subject, body, code),
+    keywords: findKeywords(words, keywords),
+    ...classify(extractWordFeatures(words), model),
   };
 }

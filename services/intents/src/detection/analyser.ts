@@ -1,14 +1,14 @@
 import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import type { Context } from '../context.ts';
 import type { AttemptOutcome } from './metrics.ts';
+import type { AnalysisContext } from './open.ts';
 import type { ClaimedAnalysis } from './queue-store.ts';
 import { runAnalysis } from './run-analysis.ts';
 
 const pollMs = { busy: 250, idle: 4_000 };
 const maxConcurrent = 4;
 const maxPauseMs = 5_000;
-/** How long the analyses in progress may go on when the process stops. */
+/** The time for which the analyses in progress may go on when the process stops. */
 const graceMs = 5_000;
 
 /**
@@ -16,8 +16,11 @@ const graceMs = 5_000;
  *
  * Source: docs/reference/guarantees.md, Faults.
  */
-export function openAnalyser(context: Context, kit: Pick<Kit<unknown, unknown>, 'database'>): WakefulLoop {
-  const { analyses, log } = context;
+export function startAnalyser(
+  context: AnalysisContext,
+  { opened }: Pick<Kit<unknown, unknown>['database'], 'opened'>,
+): WakefulLoop {
+  const { analyses, log, signals } = context;
   const inProgress = new Set<Promise<void>>();
   const stopping = new AbortController();
 
@@ -42,16 +45,17 @@ export function openAnalyser(context: Context, kit: Pick<Kit<unknown, unknown>, 
   const loop = startWakefulLoop({
     pollMs,
     run,
-    after: kit.database.opened,
+    after: opened,
     onError(error, failures) {
       if (failures === 0) log.warn({ err: error }, 'the queue of analyses cannot be read');
       return Math.min(maxPauseMs, 100 * 2 ** failures);
     },
   });
-  context.analyser = loop;
+  signals.on('due', loop.wake);
   return {
     wake: loop.wake,
     async stop() {
+      signals.off('due', loop.wake);
       await loop.stop();
       const giveUp = setTimeout(() => stopping.abort(), graceMs);
       await Promise.all(inProgress);

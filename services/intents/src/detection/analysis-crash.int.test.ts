@@ -19,6 +19,7 @@ async function expireLeases(): Promise<void> {
     .updateMany({ lease: { $ne: null } }, { $set: { 'lease.expiresAt': new Date(0) } });
 }
 
+// guarantee: F29
 test('an analysis is applied once, and completely, wherever the process dies between writes', async () => {
   const writes = await crashAtEachWrite(async (nth, when) => {
     const { id } = used.ticket();

@@ -38,6 +38,7 @@ const isAppliedAgain = (id: number) =>
   expect.poll(() => used.endPause(id).then(() => used.appliedTo(id)), { timeout }).toHaveLength(1);
 const isIdle = () => expect.poll(() => used.queued(), { timeout }).toBe(0);
 
+// spec: 6.36, 6.52, 21.3
 test('a new ticket is analysed once: text, tags and intents are one change', async () => {
   const { id } = used.ticket();
   await used.publish(id, TicketChangeType.TICKET_CREATED);
@@ -75,6 +76,8 @@ test.each([
   ['tags', RefreshMode.TAGS, { text: false, tagIds: [5], intents: false }],
   ['agents', RefreshMode.AGENTS, { text: false, tagIds: [], intents: true }],
   ['full', RefreshMode.FULL, { text: true, tagIds: [5], intents: true }],
+  // spec: 22.7, 22.10
+  // guarantee: E8, I21
 ] as const)('refreshMode %s changes only its part, as a refresh', async (_, mode, parts) => {
   const { id } = used.ticket({ aiSupportLevel: AiSupportLevel.HUMAN });
   await used.ask(id, mode);
@@ -95,6 +98,7 @@ test('a refresh of the customer, which the tickets service makes, reads and chan
 test.each([
   ['spam', { isSpam: true }],
   ['analysed before', { aiSupportLevel: AiSupportLevel.HUMAN }],
+  // spec: 5.6
 ])('a new ticket that is %s is left alone', async (_, changes) => {
   const { id } = used.ticket(changes);
   await used.publish(id, TicketChangeType.TICKET_CREATED);
@@ -103,6 +107,8 @@ test.each([
   expect(used.appliedTo(id)).toEqual([]);
 });
 
+// spec: 5.6
+// guarantee: I21
 test('spam is left alone also by a refresh', async () => {
   const { id } = used.ticket({ isSpam: true, spamStatus: SpamStatus.MANUAL_SPAM });
   await used.ask(id, RefreshMode.FULL);
@@ -110,6 +116,7 @@ test('spam is left alone also by a refresh', async () => {
   expect(used.appliedTo(id)).toEqual([]);
 });
 
+// spec: 21.4
 test('a ticket with process=false waits until its analysis is asked for', async () => {
   const { id } = used.ticket({ process: AiProcess.FALSE });
   const { reads } = used.model;
@@ -227,6 +234,7 @@ test('a request during an analysis is carried out afterwards, and the same reque
   ]);
 });
 
+// guarantee: F31
 test('while the tickets service is unavailable, analyses wait, and are made when it is back', async () => {
   const { id } = used.ticket();
   let failures = 0;
@@ -240,6 +248,7 @@ test('while the tickets service is unavailable, analyses wait, and are made when
   await isAppliedAgain(id);
 });
 
+// guarantee: F26
 test('an analysis that always fails is given up visibly, the others go on, and a new request attempts it again', async () => {
   const bad = used.ticket().id;
   used.model.before = (_, ticketId) => {

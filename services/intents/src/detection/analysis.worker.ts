@@ -1,5 +1,5 @@
 import { serveFunctions } from '@ticketing/sandbox/serve-functions.ts';
-import { featuresOf, featuresToBytes } from '../learning/features.ts';
+import { extractFeatures, featuresToBytes } from '../learning/features.ts';
 import { emptyModel } from '../learning/model.ts';
 import { parseModel } from '../learning/model-codec.ts';
 import type { TicketText } from '../learning/ticket-text.ts';
@@ -18,7 +18,7 @@ const functions = {
     model = parseModel(bytes);
     loaded = version;
   },
-  featuresOf: (text: TicketText): Uint8Array => featuresToBytes(featuresOf(text)),
+  extractFeatures: (text: TicketText): Uint8Array => featuresToBytes(extractFeatures(text)),
 };
 
 /** The functions of the worker, which process texts of tickets. */

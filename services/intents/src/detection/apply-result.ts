@@ -1,10 +1,25 @@
+import type { Client } from '@connectrpc/connect';
+import type { AnalysisService } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { AiSupportLevel, SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import type { Context } from '../context.ts';
-import { type IntentState, intentMessage, nextAutoExecution } from '../intent/rules/intent.ts';
+import { type IntentState, intentToProto, nextAutoExecution } from '../intent/rules/intent.ts';
+import type { IntentStore } from '../intent/store.ts';
 import type { AnalysisResult } from './rules/analysis-result.ts';
+
+/** The dependencies of `applyResult`. */
+export interface ApplyContext {
+  intents: Pick<IntentStore, 'propose' | 'ofTicket'>;
+  analysis(call: OnBehalfOf): Pick<Client<typeof AnalysisService>, 'applyAnalysis'>;
+}
+
+/** A result, its ticket, and the id of the analysis. */
+export interface AnalysisToApply {
+  ticketId: number;
+  runId: string;
+  result: AnalysisResult;
+}
 
 /** The user of an execution by the system. */
 const systemUserId = 0;
@@ -16,36 +31,27 @@ const systemUserId = 0;
  * Errors: store_unavailable; those of the tickets service, as ConnectError.
  */
 export async function applyResult(
-  context: Context,
+  { intents, analysis }: ApplyContext,
   { trace, signal }: OnBehalfOf,
-  { ticketId, runId: analysisId, result }: { ticketId: number; runId: string; result: AnalysisResult },
+  { ticketId, runId: analysisId, result }: AnalysisToApply,
 ): Promise<void> {
   const { ticketVersion, isRefresh, text, tagIds, isSpam, proposals } = result;
-  if (proposals) await propose(context, { ticketId, proposals });
-  await context.analysis({ trace, signal }).applyAnalysis({
+  if (proposals) await intents.propose({ ticketId, proposals });
+  await analysis({ trace, signal }).applyAnalysis({
     ticketId,
     analysisId,
     ticketVersion,
     isRefresh,
     tagIds: [...tagIds],
-    ...(text === null ? {} : { text: textMessage(text) }),
+    ...(text === null ? {} : { text: textToProto(text) }),
     ...(isSpam === null ? {} : { spamStatus: isSpam ? SpamStatus.AUTO_SPAM : SpamStatus.AUTO_CLEAN }),
-    ...(proposals ? { intents: intentsMessage(await context.intents.ofTicket(ticketId), result) } : {}),
+    ...(proposals ? { intents: intentsToProto(await intents.ofTicket(ticketId), result) } : {}),
   });
-}
-
-async function propose(
-  { deleted, intents }: Context,
-  proposals: Parameters<Context['intents']['propose']>[0],
-): Promise<void> {
-  await intents.propose(proposals);
-  // The erasure of a ticket that was deleted meanwhile has not seen these intents.
-  await intents.erase([...(await deleted.tickets.among([proposals.ticketId]))]);
 }
 
 const languageNames = new Intl.DisplayNames('en', { type: 'language' });
 
-function textMessage({ languageCode, sentiment, summary }: NonNullable<AnalysisResult['text']>) {
+function textToProto({ languageCode, sentiment, summary }: NonNullable<AnalysisResult['text']>) {
   return {
     ...(languageCode === null ? {} : { languageCode, language: languageNames.of(languageCode) ?? languageCode }),
     ...(sentiment === null ? {} : { sentiment }),
@@ -53,17 +59,17 @@ function textMessage({ languageCode, sentiment, summary }: NonNullable<AnalysisR
   };
 }
 
-function intentsMessage(intents: readonly IntentState[], { restarts }: AnalysisResult) {
+function intentsToProto(intents: readonly IntentState[], { restarts }: AnalysisResult) {
   const autoExecuteAt = nextAutoExecution(intents);
   return {
-    intents: intents.map(intentMessage),
-    aiSupportLevel: levelOf(intents, restarts),
+    intents: intents.map(intentToProto),
+    aiSupportLevel: supportLevel(intents, restarts),
     ...(autoExecuteAt === null ? {} : { autoExecuteAt: timestampOf(autoExecuteAt) }),
   };
 }
 
 /** Returns how far AI has processed a ticket. Source: docs/reference/api.md, AI support level. */
-function levelOf(intents: readonly IntentState[], restarts: boolean): AiSupportLevel {
+function supportLevel(intents: readonly IntentState[], restarts: boolean): AiSupportLevel {
   const byUser = (outcome: IntentState['outcome']) => outcome?.userId !== systemUserId;
   if (!restarts && intents.some(({ outcome }) => outcome?.success && !byUser(outcome))) return AiSupportLevel.AUTOMATED;
   const isOffered = ({ status, options }: IntentState) =>

@@ -70,15 +70,15 @@ export async function askModel(
     });
     const tokens = member(member(completion, 'usage'), 'total_tokens');
     if (typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0) onTokens(tokens);
-    return textOf(completion);
+    return readText(completion);
   } catch (error) {
     signal.throwIfAborted();
-    throw failureOf(error, sendingError, now());
+    throw toFailure(error, sendingError, now());
   }
 }
 
 /** Converts an error of the client. Its message contains parts of responses, so it is not passed on. */
-function failureOf(error: unknown, sendingError: unknown, now: number): DetectionFailure {
+function toFailure(error: unknown, sendingError: unknown, now: number): DetectionFailure {
   if (error instanceof DetectionFailure) return error;
   if (sendingError instanceof OutboundError) {
     const { kind, code } = sendingError;
@@ -90,21 +90,21 @@ function failureOf(error: unknown, sendingError: unknown, now: number): Detectio
   // Without a status, the body of a success could not be read.
   if (typeof status !== 'number') return new DetectionFailure('invalid_answer', { facts: 'no JSON' });
   const retryAt = headers instanceof Headers ? parseRetryAfter(headers.get('retry-after'), now) : undefined;
-  return new DetectionFailure(reasonOf(status), {
+  return new DetectionFailure(toReason(status), {
     facts: `status ${status}`,
     retryAfterMs: retryAt === undefined ? undefined : Math.max(0, retryAt - now),
   });
 }
 
-function reasonOf(status: number): FailureReason {
+function toReason(status: number): FailureReason {
   if (status === 429) return 'rate_limited';
   if (status >= 500) return 'server_error';
   return [400, 413, 422].includes(status) ? 'rejected' : 'denied';
 }
 
 /** Reads the text of an answer without trusting the types of the client: an endpoint may send anything. */
-function textOf(completion: unknown): string {
-  const [choice] = listOf(member(completion, 'choices'));
+function readText(completion: unknown): string {
+  const [choice] = asList(member(completion, 'choices'));
   const message = member(choice, 'message');
   const refusal = member(message, 'refusal');
   if (typeof refusal === 'string' && refusal !== '') throw new DetectionFailure('refusal');
@@ -121,7 +121,7 @@ function member(value: unknown, name: string): unknown {
     : undefined;
 }
 
-function listOf(value: unknown): unknown[] {
+function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
@@ -153,7 +153,7 @@ export function guardedFetch(outbound: Pick<OutboundGuard, 'request'>, options: 
         maxRedirects: 0,
         signal,
       });
-      return responseOf(response);
+      return toResponse(response);
     } catch (error) {
       onError(error);
       throw error;
@@ -161,14 +161,14 @@ export function guardedFetch(outbound: Pick<OutboundGuard, 'request'>, options: 
   };
 }
 
-function responseOf({ status, headers, body }: Awaited<ReturnType<OutboundGuard['request']>>): Response {
+function toResponse({ status, headers, body }: Awaited<ReturnType<OutboundGuard['request']>>): Response {
   // A Response refuses any other status.
   if (status < 200 || status > 599) throw new OutboundError('protocol_error', { status });
   const hasBody = ![204, 205, 304].includes(status);
-  const kept: Record<string, string> = {};
+  const passed: Record<string, string> = {};
   for (const name of ['content-type', 'retry-after']) {
     const value = headers[name];
-    if (typeof value === 'string') kept[name] = value;
+    if (typeof value === 'string') passed[name] = value;
   }
-  return new Response(hasBody ? Uint8Array.from(body) : null, { status, headers: kept });
+  return new Response(hasBody ? Uint8Array.from(body) : null, { status, headers: passed });
 }

@@ -1,13 +1,32 @@
+import type { Client } from '@connectrpc/connect';
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { TicketSnapshot } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import type { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import { TagReference } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
+import type { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import type { Context } from '../context.ts';
-import { recipientsOf } from '../execution/tickets.ts';
-import type { TicketText } from '../learning/ticket-text.ts';
-import { withPreviews } from './preview-replies.ts';
-import { type AnalysisMode, partsOf } from './rules/analysis-mode.ts';
+import type { AiAgentState } from '../agent/rules/agent.ts';
+import type { AiAgentStore } from '../agent/store.ts';
+import { findRecipients, type PrepareReply } from '../intent/reply.ts';
+import type { IntentProposal } from '../intent/rules/intent.ts';
+import { ticketText } from '../learning/ticket-text.ts';
+import type { CandidateTag, Detection } from './provider.ts';
+import { type AnalysisMode, partsToAnalyse } from './rules/analysis-mode.ts';
 import { type AnalysedTicket, type AnalysisResult, decideResult } from './rules/analysis-result.ts';
+
+/** The dependencies of `computeAnalysis`. */
+export interface ComputeContext {
+  agents: Pick<AiAgentStore, 'enabled'>;
+  detection: Pick<Detection, 'detect'>;
+  /** Reads the tags that can be detected in a ticket. */
+  detectableTags(call: OnBehalfOf): Promise<readonly CandidateTag[]>;
+  prepareReply: PrepareReply;
+  snapshots(call: OnBehalfOf): Pick<Client<typeof SnapshotService>, 'getTicketSnapshots'>;
+  log: Logger;
+  /** Unix seconds. */
+  now(): number;
+}
 
 /**
  * Analyses a ticket as it is now, and stores nothing. Undefined if there is nothing to analyse, because the ticket is
@@ -15,16 +34,17 @@ import { type AnalysedTicket, type AnalysisResult, decideResult } from './rules/
  *
  * Errors: store_unavailable; those of the provider, and of the tickets service as ConnectError.
  */
-export async function analyseTicket(
-  context: Context,
+export async function computeAnalysis(
+  context: ComputeContext,
   { trace, signal }: OnBehalfOf,
   ticketId: number,
   modes: readonly AnalysisMode[],
 ): Promise<AnalysisResult | undefined> {
   const { snapshots } = await context.snapshots({ trace, signal }).getTicketSnapshots({ ticketIds: [ticketId] });
-  const [snapshot] = snapshots;
-  const ticket = snapshot?.ticket;
-  const parts = ticket && partsOf(modes, { ...ticket, ...factsOf(snapshot) });
+  const [{ ticket, isSpam, process } = {}] = snapshots;
+  if (!ticket || isSpam === undefined || process === undefined) return undefined;
+  const { aiSupportLevel } = ticket;
+  const parts = partsToAnalyse(modes, { isSpam, process, aiSupportLevel });
   if (!parts) return undefined;
   const [agents, tags] = await Promise.all([
     parts.intents ? context.agents.enabled() : [],
@@ -32,7 +52,7 @@ export async function analyseTicket(
   ]);
   const request = {
     ticketId,
-    text: analysedText(ticket),
+    text: ticketText(ticket),
     channel: ticket.channel,
     tags,
     keywords: [...new Set(agents.flatMap(({ detection }) => detection.keywords))],
@@ -45,21 +65,84 @@ export async function analyseTicket(
     : result;
 }
 
-/** The text of a ticket that is analysed, and learned from. */
-export function analysedText({ subject, bodyClean, bodyPlain }: Ticket): TicketText {
-  return { subject: subject ?? null, body: bodyClean ?? bodyPlain ?? null };
-}
-
-function factsOf({ isSpam, process }: TicketSnapshot) {
-  return { isSpam, process };
-}
-
 function analysedTicket(ticket: Ticket): AnalysedTicket {
   const { version, channel, tagIds, customerId = null, contractId = null, spamStatus, status } = ticket;
   return {
     ...{ version, channel, tagIds, customerId, contractId },
-    recipients: recipientsOf(ticket),
+    recipients: findRecipients(ticket),
     spamStatus: spamStatus ?? null,
     isClosed: status === TicketStatus.CLOSED,
   };
+}
+
+/** The time that an analysis takes for previews; a preview that is not rendered by then is left out. */
+const previewMs = 2_000;
+/** A longer reply has no preview: all intents of a ticket have to fit into one protobuf message. */
+const maxPreviewLength = 20_000;
+
+/**
+ * Adds previews to the proposals of AI agents that reply: the replies as the system would send them. A reply that
+ * cannot be rendered now has no preview; the analysis does not depend on it.
+ */
+async function withPreviews(
+  { prepareReply, log }: { prepareReply: PrepareReply; log: Logger },
+  { trace, signal }: OnBehalfOf,
+  ticket: Pick<Ticket, 'id' | 'channel'>,
+  { proposals, agents }: { proposals: readonly IntentProposal[]; agents: readonly AiAgentState[] },
+): Promise<readonly IntentProposal[]> {
+  const templates = new Map(
+    agents.flatMap(({ id, executor }) =>
+      executor.type === 'reply' && executor.templateId !== null ? [[id, executor.templateId]] : [],
+    ),
+  );
+  if (!proposals.some(({ aiAgentId }) => templates.has(aiAgentId))) return proposals;
+  const note = (error: unknown) => {
+    log.info({ err: error, ticketId: ticket.id }, 'a reply is proposed without a preview');
+  };
+  const call = { trace, signal: AbortSignal.any([signal, AbortSignal.timeout(previewMs)]) };
+  const render = await prepareReply(call, ticket).catch(note);
+  if (!render) return proposals;
+  const previewed: IntentProposal[] = [];
+  for (const proposal of proposals) {
+    const templateId = templates.get(proposal.aiAgentId);
+    const message = templateId === undefined ? null : await render(templateId, proposal.data ?? {}).catch(note);
+    const isShown = typeof message === 'string' && message.length <= maxPreviewLength;
+    previewed.push(isShown ? { ...proposal, messagePreview: message } : proposal);
+  }
+  return previewed;
+}
+
+/** The maximum age of the list of tags. A tag that is deleted meanwhile is left out when the result is applied. */
+const maxAgeMs = 5_000;
+const pageSize = 1000;
+
+/** The client that lists tags. */
+export interface TagLists {
+  tagLists(call: OnBehalfOf): Pick<Client<typeof TagService>, 'listTags'>;
+}
+
+/** Reads the enabled tags of tickets, at most every 5 seconds. Errors: those of the tickets service. */
+export function openDetectableTags(
+  { tagLists }: TagLists,
+  now: () => number,
+): (call: OnBehalfOf) => Promise<readonly CandidateTag[]> {
+  let last: { tags: readonly CandidateTag[]; readAt: number } | undefined;
+  return async ({ trace, signal }) => {
+    const readAt = now();
+    if (last && readAt - last.readAt < maxAgeMs) return last.tags;
+    const tags = await readTags(tagLists({ trace, signal }));
+    last = { tags, readAt };
+    return tags;
+  };
+}
+
+async function readTags(client: ReturnType<TagLists['tagLists']>): Promise<CandidateTag[]> {
+  const candidates: CandidateTag[] = [];
+  for (let offset = 0; ; offset += pageSize) {
+    const { tags } = await client.listTags({ limit: pageSize, offset });
+    for (const { id, fullName: name, reference, detection } of tags) {
+      if (reference === TagReference.TICKET) candidates.push({ id, name, keywords: detection?.keywords ?? [] });
+    }
+    if (tags.length < pageSize) return candidates;
+  }
 }

@@ -58,6 +58,7 @@ describe('the provider that the settings select', () => {
     ['invalid_answer', {}, (_, to) => void to.setHeader('content-type', 'application/json').end('4711 {'), {}],
     ['timeout', {}, () => {}, { limits: { ...limits, timeoutMs: 200 } }],
   ];
+  // guarantee: I30
   test.each(cases)('is builtin after %s; log and metrics say so, without text or key', async (...one) => {
     const [reason, settings, respond, changed] = one;
     used.settings = { ...used.settings, ...settings };

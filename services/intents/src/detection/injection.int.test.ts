@@ -10,6 +10,7 @@ const used = useModel();
 
 describe('a mail that gives orders to an obedient model', () => {
   test.each(injectionMails.map((mail) => [mail.subject, mail] as const))(
+    // guarantee: I29
     '%s: gets no more than the request offers',
     async (_, mail) => {
       const detect = used.open();

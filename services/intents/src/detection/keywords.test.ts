@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readText } from '../learning/ticket-text.ts';
-import { keywordsIn, soughtKeywords, withKeywords } from './keywords.ts';
+import { allKeywords, findKeywords, withKeywords } from './keywords.ts';
 import { keywordConfidence } from './rules/detected.ts';
 
 const { words } = readText({ subject: 'Kündigung', body: 'Ich möchte den Vertrag V-4711 zum Monatsende kündigen.' });
@@ -16,11 +16,11 @@ test.each([
   ['', false],
   [' !? ', false],
 ])('looks for whole words in their order: %s', (keyword, isFound) => {
-  expect(keywordsIn(words, [keyword])).toEqual(isFound ? [keyword] : []);
+  expect(findKeywords(words, [keyword])).toEqual(isFound ? [keyword] : []);
 });
 
 test('keeps the order of the keywords', () => {
-  expect(keywordsIn(words, ['vertrag', 'rechnung', 'kündigen'])).toEqual(['vertrag', 'kündigen']);
+  expect(findKeywords(words, ['vertrag', 'rechnung', 'kündigen'])).toEqual(['vertrag', 'kündigen']);
 });
 
 const found = { languageCode: 'en', sentiment: null, summary: null, spam: null };
@@ -34,7 +34,7 @@ const request = {
 };
 
 test('every keyword is looked for once', () => {
-  expect(soughtKeywords(request)).toEqual(['bill', 'refund', 'moving', 'address']);
+  expect(allKeywords(request)).toEqual(['bill', 'refund', 'moving', 'address']);
 });
 
 test('a tag is found by its keyword or by what was found otherwise, whichever is more certain; no other tag is', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { languageOf } from './language.ts';
+import { detectLanguage } from './language.ts';
 
 test.each([
   ['en', 'The parcel has not arrived yet, where is it?'],
@@ -11,16 +11,16 @@ test.each([
   ['ru', 'Моя посылка ещё не пришла, где она?'],
   ['ja', '荷物がまだ届いていません。どこにありますか？'],
 ])('finds %s', (code, text) => {
-  expect(languageOf(text)).toEqual({ code, confidence: expect.any(Number) });
-  expect(languageOf(text)?.confidence).toBeGreaterThan(0.8);
+  expect(detectLanguage(text)).toEqual({ code, confidence: expect.any(Number) });
+  expect(detectLanguage(text)?.confidence).toBeGreaterThan(0.8);
 });
 
 test('a text with less than ten letters has no language', () => {
-  expect(languageOf('die Router')).toBeNull();
-  expect(languageOf('dein Router')).not.toBeNull();
-  expect(languageOf('4711 0815 1234 5678 !!! 😀😀😀😀😀😀😀😀😀😀')).toBeNull();
+  expect(detectLanguage('die Router')).toBeNull();
+  expect(detectLanguage('dein Router')).not.toBeNull();
+  expect(detectLanguage('4711 0815 1234 5678 !!! 😀😀😀😀😀😀😀😀😀😀')).toBeNull();
 });
 
 test('is not sure of a text that is no language', () => {
-  expect(languageOf('Xq zrtk pwvb ghjk lmnp')?.confidence ?? 0).toBeLessThan(0.9);
+  expect(detectLanguage('Xq zrtk pwvb ghjk lmnp')?.confidence ?? 0).toBeLessThan(0.9);
 });

@@ -22,14 +22,14 @@ const confidences: readonly (readonly [number, number])[] = [
 const unreliable = 0.35;
 
 /** Finds the language of a text. The first 350 bytes decide, so the text should begin with what the customer wrote. */
-export function languageOf(text: string): Language | null {
+export function detectLanguage(text: string): Language | null {
   const start = text.slice(0, 1000);
   if ((start.match(/\p{L}/gu)?.length ?? 0) < minLetters) return null;
-  const found = eld.detect(start);
-  if (found.language === '') return null;
-  if (!found.isReliable()) return { code: found.language, confidence: unreliable };
-  const [best = 0, next = 0] = Object.values(found.getScores()).sort((left, right) => right - left);
+  const result = eld.detect(start);
+  if (result.language === '') return null;
+  if (!result.isReliable()) return { code: result.language, confidence: unreliable };
+  const [best = 0, next = 0] = Object.values(result.getScores()).sort((left, right) => right - left);
   const lead = (best - next) / best;
   const confidence = confidences.find(([least]) => lead >= least)?.[1] ?? unreliable;
-  return { code: found.language, confidence };
+  return { code: result.language, confidence };
 }

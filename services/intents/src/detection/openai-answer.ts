@@ -1,6 +1,6 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
-import type { FoundInText } from './keywords.ts';
+import type { Findings } from './keywords.ts';
 import { DetectionFailure } from './provider.ts';
 
 /** A longer summary is cut. */
@@ -56,9 +56,9 @@ function closed(properties: Record<string, object>): AnswerSchema {
  *
  * Errors: DetectionFailure invalid_answer, which does not repeat the answer.
  */
-export function readAnswer(text: string, schema: AnswerSchema): FoundInText {
+export function readAnswer(text: string, schema: AnswerSchema): Findings {
   if (text.length > maxAnswerChars) throw new DetectionFailure('invalid_answer', { facts: 'too long' });
-  const answer = parsed(text);
+  const answer = parseJson(text);
   if (!new Validator(schema, '2020-12').validate(answer).valid) throw new DetectionFailure('invalid_answer');
   const { language, sentiment, summary, spam, tags = [] } = answer as Answer;
   // A tag that is named twice counts with the higher confidence.
@@ -67,7 +67,7 @@ export function readAnswer(text: string, schema: AnswerSchema): FoundInText {
     best.set(Number(id), Math.max(confidence, best.get(Number(id)) ?? 0));
   }
   return {
-    languageCode: languageOf(language),
+    languageCode: parseLanguage(language),
     sentiment,
     summary: plainText(summary),
     spam: spam.isSpam && !isCertain(spam) ? null : { isSpam: spam.isSpam, confidence: spam.confidence },
@@ -81,7 +81,7 @@ function isCertain({ confidence }: { confidence: number }): boolean {
   return confidence >= minCertainty;
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -92,7 +92,7 @@ function parsed(text: string): unknown {
 const languages = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
 /** Returns null for an invalid code: the language is not known. */
-function languageOf(code: string): string | null {
+function parseLanguage(code: string): string | null {
   const lower = code.toLowerCase();
   return /^[a-z]{2}$/.test(lower) && languages.of(lower) !== undefined ? lower : null;
 }

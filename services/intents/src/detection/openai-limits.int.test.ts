@@ -5,6 +5,7 @@ import { answering, completion, type StubModel, sendJson } from '../../test/stub
 const used = useModel();
 
 describe('the limits', () => {
+  // guarantee: I30
   test('let through so many requests in a minute, and not one more', async () => {
     const detect = used.open({ requestsPerMinute: 2 });
     expect([await reasonOf(detect()), await reasonOf(detect()), await reasonOf(detect())]).toEqual([
@@ -71,6 +72,7 @@ describe('an endpoint that has failed five times in a row', () => {
     await vi.waitFor(async () => expect(await reasonOf(detect())).toBe('none'), { timeout: 30_000 });
   });
 
+  // guarantee: I30
   test('by texts that nobody can answer is not', async () => {
     const detect = used.open();
     const refusal = completion(null, { message: { refusal: 'No.' } });

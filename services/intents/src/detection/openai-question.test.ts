@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { expect, test } from 'vitest';
-import { maxTags, questionAbout } from './openai-question.ts';
+import { buildQuestion, maxTags } from './openai-question.ts';
 
 const requestWith = (tags: number) => ({
   ticketId: 1,
@@ -18,7 +18,7 @@ const requestWith = (tags: number) => ({
 
 test('thousands of tags are looked for without keeping the process from other work', async () => {
   let turns = 0;
-  const asking = Promise.resolve(questionAbout(requestWith(3000), new AbortController().signal));
+  const asking = Promise.resolve(buildQuestion(requestWith(3000), new AbortController().signal));
   let isOver = false;
   const end = () => {
     isOver = true;
@@ -30,7 +30,7 @@ test('thousands of tags are looked for without keeping the process from other wo
 });
 
 test('nothing is looked for any more once nobody waits for it', async () => {
-  await expect(async () => questionAbout(requestWith(3000), AbortSignal.abort(new Error('gone')))).rejects.toThrow(
+  await expect(async () => buildQuestion(requestWith(3000), AbortSignal.abort(new Error('gone')))).rejects.toThrow(
     'gone',
   );
 });
@@ -43,7 +43,7 @@ test('of thousands of tags those that a long text suggests are chosen in a momen
   }));
   const body = `keyword4321 subtopic4999 other word 777 ${'tempo sit vidi dolor sed diam '.repeat(650)}`;
   const request = { ticketId: 1, text: { subject: null, body }, channel: Channel.EMAIL, tags, keywords: [] };
-  const { messages } = await withinCpuTime(300, () => questionAbout(request, new AbortController().signal));
+  const { messages } = await withinCpuTime(300, () => buildQuestion(request, new AbortController().signal));
   const offered = JSON.parse(messages[1]?.content ?? '').tags.map(({ id }: { id: string }) => id);
   expect(offered).toHaveLength(maxTags);
   expect(offered.slice(0, 4)).toEqual(['778', '4322', '5000', '1']);

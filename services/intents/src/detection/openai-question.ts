@@ -2,7 +2,7 @@ import { ChannelSchema } from '@ticketing/contracts/ticketing/tickets/v1/enums_p
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import { readText } from '../learning/ticket-text.ts';
-import { keywordsIn } from './keywords.ts';
+import { findKeywords } from './keywords.ts';
 import { type AnswerSchema, answerSchema } from './openai-answer.ts';
 import type { CandidateTag, DetectionRequest } from './provider.ts';
 
@@ -42,9 +42,9 @@ export interface Question {
  *
  * Errors: the reason of `signal`, once it aborts.
  */
-export async function questionAbout(request: DetectionRequest, signal: AbortSignal): Promise<Question> {
+export async function buildQuestion(request: DetectionRequest, signal: AbortSignal): Promise<Question> {
   const { subject, body, words } = readText(request.text);
-  const tags = await chosenTags(request.tags, words, signal);
+  const tags = await chooseTags(request.tags, words, signal);
   const content = JSON.stringify({
     tags: tags.map(({ id, name, keywords }) => ({
       id: String(id),
@@ -66,7 +66,7 @@ export async function questionAbout(request: DetectionRequest, signal: AbortSign
 const tagsAtOnce = 100;
 
 /** Chooses at most `maxTags` tags; tags of which the ticket contains a word come first. */
-async function chosenTags(
+async function chooseTags(
   tags: readonly CandidateTag[],
   words: string,
   signal: AbortSignal,
@@ -78,13 +78,13 @@ async function chosenTags(
     signal.throwIfAborted();
     if (slice.isOver()) await slice.pause();
     const some = tags.slice(start, start + tagsAtOnce);
-    const occurring = new Set(keywordsIn(words, [...new Set(some.flatMap(wordsOf))]));
-    for (const tag of some) (wordsOf(tag).some((word) => occurring.has(word)) ? suggested : others).push(tag);
+    const occurring = new Set(findKeywords(words, [...new Set(some.flatMap(suggestingWords))]));
+    for (const tag of some) (suggestingWords(tag).some((word) => occurring.has(word)) ? suggested : others).push(tag);
   }
   return [...suggested, ...others].slice(0, maxTags);
 }
 
 /** The words that suggest a tag. */
-function wordsOf({ name, keywords }: CandidateTag): string[] {
+function suggestingWords({ name, keywords }: CandidateTag): string[] {
   return [...keywords, ...name.split(/[^\p{L}\p{N}]+/u)];
 }

@@ -46,6 +46,7 @@ describe('a response', () => {
     expect(await reasonOf(used.open()())).toBe('unreachable');
   });
 
+  // guarantee: I30
   test('that never ends is not read further', async () => {
     used.model.respond = (_, response) => {
       const write = () => {
@@ -69,6 +70,7 @@ describe('a response', () => {
       },
       'unreachable',
     ],
+    // guarantee: I30
   ] as [string, StubModel['respond'], string][])('%s is followed by two more attempts', async (_, respond, reason) => {
     used.model.respond = respond;
     expect(await reasonOf(used.open()())).toBe(reason);
@@ -104,6 +106,7 @@ describe('a response', () => {
       'that does not end',
       (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{'),
     ],
+    // guarantee: I30
   ])('%s is given up when the time is over', async (_, respond) => {
     used.model.respond = respond;
     expect(await reasonOf(used.open({ timeoutMs: 300 })())).toBe('timeout');

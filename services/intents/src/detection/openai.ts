@@ -3,10 +3,10 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { SecretReader } from '@ticketing/service-kit/settings/secret-reader.ts';
 import { readText } from '../learning/ticket-text.ts';
 import { askModel, type ModelEndpoint } from './ask-model.ts';
-import { keywordsIn, soughtKeywords, withKeywords } from './keywords.ts';
+import { allKeywords, findKeywords, withKeywords } from './keywords.ts';
 import { readAnswer } from './openai-answer.ts';
 import { detectionBudget, endpointGuards, type OpenaiLimits, withRetries } from './openai-limits.ts';
-import { type Question, questionAbout } from './openai-question.ts';
+import { buildQuestion, type Question } from './openai-question.ts';
 import { DetectionFailure, type DetectionRequest } from './provider.ts';
 import type { Detected } from './rules/detected.ts';
 
@@ -41,9 +41,9 @@ export type DetectByModel = (request: DetectionRequest, signal: AbortSignal) => 
 export function openaiDetection(parts: OpenaiParts): DetectByModel {
   const { runtime, limits } = parts;
   const budget = detectionBudget(limits, runtime.monotonicMs);
-  const guardOf = endpointGuards(limits);
+  const openGuard = endpointGuards(limits);
   const ask = async (endpoint: ModelEndpoint, question: Question, { leftMs, signal }: Limit) => {
-    const expected = tokensOf(question);
+    const expected = estimateTokens(question);
     if (!budget.take(expected)) throw new DetectionFailure('budget');
     return askModel(parts.outbound, endpoint, question, {
       deadlineMs: Math.max(1, leftMs()),
@@ -56,17 +56,17 @@ export function openaiDetection(parts: OpenaiParts): DetectByModel {
     });
   };
   const detect = async (request: DetectionRequest, limit: Limit): Promise<Detected> => {
-    const { version, ...endpoint } = await endpointOf(parts);
-    const question = await questionAbout(request, limit.signal);
-    const text = await guardOf(`${version} ${endpoint.baseUrl}`)(() =>
+    const { version, ...endpoint } = await readEndpoint(parts);
+    const question = await buildQuestion(request, limit.signal);
+    const text = await openGuard(`${version} ${endpoint.baseUrl}`)(() =>
       withRetries(() => limit.failing(ask(endpoint, question, limit)), { ...limit, random: runtime.random }),
     );
     const { words } = readText(request.text);
-    const contained = new Set(keywordsIn(words, soughtKeywords(request)));
+    const contained = new Set(findKeywords(words, allKeywords(request)));
     return withKeywords(readAnswer(text, question.schema), request, contained);
   };
   return async (request, signal) => {
-    const limit = limitOf(signal, limits.timeoutMs);
+    const limit = openLimit(signal, limits.timeoutMs);
     return limit.failing(orAborted(detect(request, limit), limit.signal));
   };
 }
@@ -80,7 +80,7 @@ interface Limit {
   failing<Result>(work: Promise<Result>): Promise<Result>;
 }
 
-function limitOf(callers: AbortSignal, timeoutMs: number): Limit {
+function openLimit(callers: AbortSignal, timeoutMs: number): Limit {
   const startedAt = performance.now();
   const timeout = AbortSignal.timeout(timeoutMs);
   return {
@@ -97,7 +97,7 @@ function limitOf(callers: AbortSignal, timeoutMs: number): Limit {
   };
 }
 
-async function endpointOf({ settings, readKey }: OpenaiParts): Promise<ModelEndpoint & { version: number }> {
+async function readEndpoint({ settings, readKey }: OpenaiParts): Promise<ModelEndpoint & { version: number }> {
   const { aiBaseUrl, aiModel, version } = await settings();
   if (aiBaseUrl === null || aiModel === null) throw new DetectionFailure('not_configured');
   const apiKey = await readKey(version).catch(() => {
@@ -107,7 +107,7 @@ async function endpointOf({ settings, readKey }: OpenaiParts): Promise<ModelEndp
 }
 
 /** Estimates the tokens of a question with a short answer. Most texts have more bytes in a token. */
-function tokensOf(question: Question): number {
+function estimateTokens(question: Question): number {
   return Math.ceil(Buffer.byteLength(JSON.stringify(question)) / 3) + 200;
 }
 

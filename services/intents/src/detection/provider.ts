@@ -72,7 +72,7 @@ export class DetectionFailure extends Error {
   readonly reason: FailureReason;
   /** The HTTP status or the code of the failed connection, if there is one. */
   readonly facts: string | undefined;
-  /** How long the endpoint wants to be left alone. */
+  /** The pause that the endpoint asks for. */
   readonly retryAfterMs: number | undefined;
 
   constructor(reason: FailureReason, options: { facts?: string | undefined; retryAfterMs?: number | undefined } = {}) {

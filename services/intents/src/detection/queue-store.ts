@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Claimed, type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
@@ -68,18 +69,18 @@ type Analyses = mongo.Collection<AnalysisDocument>;
 
 const leaseMs = 20_000;
 
-function collectionOf(connection: Connection): Analyses {
-  return connection.collection('analyses') as unknown as Analyses;
+function analysisCollection(connection: Connection): Analyses {
+  return openCollection<AnalysisDocument>(connection, 'analyses');
 }
 
 /** Builds the missing indexes of the queue. */
 export async function buildAnalysisIndexes(connection: Connection): Promise<void> {
-  await collectionOf(connection).createIndex({ nextAttemptAt: 1 });
+  await analysisCollection(connection).createIndex({ nextAttemptAt: 1 });
 }
 
 /** Opens the queue on a connection. */
 export function analysisStore(connection: Connection, newRunId: () => string): AnalysisStore {
-  const analyses = collectionOf(connection);
+  const analyses = analysisCollection(connection);
   const leases = openLeases<AnalysisDocument>(analyses, { connection, durationMs: leaseMs });
   const at = (delayMs = 0) => new Date(serverTime(connection) + delayMs);
   return {
@@ -87,15 +88,16 @@ export function analysisStore(connection: Connection, newRunId: () => string): A
     claim: (ticketId) =>
       storeCall(async () => {
         const isDue = { ...(ticketId === undefined ? {} : { _id: ticketId }), nextAttemptAt: { $lte: at() } };
-        const found = await leases.claim(isDue, { sort: { nextAttemptAt: 1 }, increment: { attempts: 1 } });
-        if (!found) return undefined;
-        const claim = { id: found._id, owner: found.lease.owner };
-        const run = found.run ?? { id: newRunId(), modes: found.requested, result: null };
+        const document = await leases.claim(isDue, { sort: { nextAttemptAt: 1 }, increment: { attempts: 1 } });
+        if (!document) return undefined;
+        const claim = { id: document._id, owner: document.lease.owner };
+        const run = document.run ?? { id: newRunId(), modes: document.requested, result: null };
         // Modes that are requested from now on may not be seen by this run.
         const begin = { $set: { run }, $pullAll: { requested: run.modes } };
-        if (!found.run && (await analyses.updateOne(leases.isHeld(claim), begin)).matchedCount === 0) return undefined;
+        if (!document.run && (await analyses.updateOne(leases.isHeld(claim), begin)).matchedCount === 0)
+          return undefined;
         const result = run.result === null ? null : (JSON.parse(run.result) as AnalysisResult);
-        return { ticketId: found._id, runId: run.id, modes: run.modes, result, attempts: found.attempts, claim };
+        return { ticketId: document._id, runId: run.id, modes: run.modes, result, attempts: document.attempts, claim };
       }),
     renew: (claim) => storeCall(() => leases.renew(claim)),
     keepResult: (claim, result) => storeCall(() => leases.renew(claim, { 'run.result': JSON.stringify(result) })),

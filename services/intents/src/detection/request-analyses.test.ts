@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { create, fromJson } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
@@ -30,6 +31,6 @@ test.each([
 ])('what is queued for %s', async (_, change, expected) => {
   const requested: unknown[] = [];
   const analyses = { request: async (given: unknown) => void requested.push(given) };
-  await queueAnalyses({ analyses, analyser: undefined }, [change]);
+  await queueAnalyses({ analyses, signals: new EventEmitter() }, [change]);
   expect(requested).toEqual(expected ? [expected] : []);
 });

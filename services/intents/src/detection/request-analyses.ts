@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { type TicketChanged, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
@@ -11,8 +12,9 @@ import type {
 import { RefreshMode } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
-import { changedValues } from '../learning/record-labels.ts';
+import { readChange } from '../learning/record-labels.ts';
+import type { AnalysisContext } from './open.ts';
+import type { AnalysisStore } from './queue-store.ts';
 import type { AnalysisMode } from './rules/analysis-mode.ts';
 import { runAnalysis } from './run-analysis.ts';
 
@@ -26,16 +28,16 @@ const modes: ReadonlyMap<RefreshMode, AnalysisMode> = new Map([
 
 /** Queues analyses. Errors: store_unavailable. Source: docs/reference/api.md, Refresh flags. */
 export async function requestAnalyses(
-  context: Context,
+  context: AnalysisContext,
   _call: Call,
   { requests }: RequestAnalysesRequest,
 ): Promise<RequestAnalysesResponse> {
-  await context.analyses.request(requests.flatMap(queued));
-  context.analyser?.wake();
+  await context.analyses.request(requests.flatMap(fromProto));
+  context.signals.emit('due');
   return { $typeName: 'ticketing.intents.v1.RequestAnalysesResponse' };
 }
 
-function queued({ ticketId, mode: refreshMode }: AnalysisRequest): { ticketId: number; mode: AnalysisMode }[] {
+function fromProto({ ticketId, mode: refreshMode }: AnalysisRequest): { ticketId: number; mode: AnalysisMode }[] {
   const mode = refreshMode === undefined ? 'first' : modes.get(refreshMode);
   return mode === undefined ? [] : [{ ticketId, mode }];
 }
@@ -47,13 +49,13 @@ function queued({ ticketId, mode: refreshMode }: AnalysisRequest): { ticketId: n
  * Source: docs/reference/api.md, Spam.
  */
 export async function queueAnalyses(
-  { analyses, analyser }: { analyses: Pick<Context['analyses'], 'request'>; analyser: Context['analyser'] },
+  { analyses, signals }: { analyses: Pick<AnalysisStore, 'request'>; signals: EventEmitter },
   changes: readonly TicketChanged[],
 ): Promise<void> {
-  const requested = changes.flatMap((change) => modesFor(change).map((mode) => ({ ticketId: change.ticketId, mode })));
-  if (requested.length === 0) return;
-  await analyses.request(requested);
-  analyser?.wake();
+  const requests = changes.flatMap((change) => modesFor(change).map((mode) => ({ ticketId: change.ticketId, mode })));
+  if (requests.length === 0) return;
+  await analyses.request(requests);
+  signals.emit('due');
 }
 
 function modesFor(change: TicketChanged): AnalysisMode[] {
@@ -65,7 +67,7 @@ function modesFor(change: TicketChanged): AnalysisMode[] {
 const spam: readonly JsonValue[] = ['auto_spam', 'auto_programmatic', 'manual_spam'];
 
 function isFoundClean(change: TicketChanged): boolean {
-  const status = changedValues(change, 'spamStatus');
+  const status = readChange(change, 'spamStatus');
   return status !== undefined && spam.includes(status.before) && status.after === 'manual_clean';
 }
 
@@ -78,19 +80,20 @@ const pollMs = 50;
  * Errors: analysis_delayed, if an attempt fails; store_unavailable.
  */
 export async function analyseTicket(
-  context: Context,
+  context: AnalysisContext,
   { signal }: Call,
   { ticketId }: AnalyseTicketRequest,
 ): Promise<AnalyseTicketResponse> {
-  await context.analyses.request([{ ticketId, mode: 'first' }]);
-  while (await context.analyses.isPending(ticketId)) {
-    const claimed = await context.analyses.claim(ticketId);
+  const { analyses, awaited, stopping, countAttempt } = context;
+  await analyses.request([{ ticketId, mode: 'first' }]);
+  while (await analyses.isPending(ticketId)) {
+    const claimed = await analyses.claim(ticketId);
     if (claimed) {
       // Not aborted with the call: it is applied also if the caller has gone.
-      const run = runAnalysis(context, claimed, context.stopping).finally(() => context.awaited.delete(run));
-      context.awaited.add(run);
+      const run = runAnalysis(context, claimed, stopping).finally(() => awaited.delete(run));
+      awaited.add(run);
       const outcome = await run;
-      context.countAttempt(outcome);
+      countAttempt(outcome);
       if (outcome === 'retried' || outcome === 'givenUp') throw delayed();
     } else await setTimeout(pollMs, undefined, { signal });
   }

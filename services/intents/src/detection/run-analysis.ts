@@ -1,13 +1,10 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { Logger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
 import { whileRenewing } from '@ticketing/store/leases/lease.ts';
-import type { Context } from '../context.ts';
-import { delayAfter, isTransient, maxAttempts, reasonOf, unavailableDelayMs } from '../learning/attempts.ts';
-import { applyResult } from './apply-result.ts';
-import { analyseTicket } from './compute-analysis.ts';
+import { maxAttempts, planRetry } from '../learning/attempts.ts';
 import type { AttemptOutcome } from './metrics.ts';
+import type { AnalysisContext } from './open.ts';
 import type { ClaimedAnalysis } from './queue-store.ts';
 
 const renewMs = 5_000;
@@ -19,7 +16,7 @@ const renewMs = 5_000;
  * Errors: store_unavailable.
  */
 export async function runAnalysis(
-  context: Context,
+  context: AnalysisContext,
   claimed: ClaimedAnalysis,
   stopping: AbortSignal,
 ): Promise<AttemptOutcome> {
@@ -35,35 +32,29 @@ export async function runAnalysis(
     );
   } catch (error) {
     if (isStoreOutage(error)) throw error;
-    const reason = reasonOf(error);
-    if (stopping.aborted || isTransient(error)) {
-      const delayMs = stopping.aborted ? 0 : unavailableDelayMs;
-      log.info({ ticketId, reason }, 'an analysis waits for another service');
-      await analyses.retry(claimed, { error: reason, delayMs, counts: false });
-      return 'retried';
-    }
-    log.warn({ err: error, ticketId, attempts }, 'an attempt to analyse a ticket has failed');
-    if (attempts >= maxAttempts) return giveUp(context, claimed, reason);
-    await analyses.retry(claimed, { error: reason, delayMs: delayAfter(attempts), counts: true });
+    const { reason, counts, delayMs } = planRetry(error, attempts, stopping.aborted);
+    if (counts) log.warn({ err: error, ticketId, attempts }, 'an attempt to analyse a ticket has failed');
+    else log.info({ ticketId, reason }, 'an analysis waits for another service');
+    if (delayMs === null) return giveUp(context, claimed, reason);
+    await analyses.retry(claimed, { error: reason, delayMs, counts });
     return 'retried';
   }
 }
 
 async function attempt(
-  context: Context,
-  { ticketId, runId, modes, result: kept, claim }: ClaimedAnalysis,
+  { analyses, compute, apply }: AnalysisContext,
+  { ticketId, runId, modes, result: earlierResult, claim }: ClaimedAnalysis,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const { analyses } = context;
   const call = { trace: continueTrace(undefined), signal };
-  const result = kept ?? (await analyseTicket(context, call, ticketId, modes));
+  const result = earlierResult ?? (await compute(call, ticketId, modes));
   if (!result) {
     await analyses.finish(claim);
     return 'skipped';
   }
-  if (!kept && !(await analyses.keepResult(claim, result))) return 'lost';
+  if (!earlierResult && !(await analyses.keepResult(claim, result))) return 'lost';
   try {
-    await applyResult(context, call, { ticketId, runId, result });
+    await apply(call, { ticketId, runId, result });
   } catch (error) {
     // The ticket was deleted meanwhile.
     if (!(error instanceof ConnectError) || error.code !== Code.NotFound) throw error;
@@ -73,7 +64,7 @@ async function attempt(
 }
 
 async function giveUp(
-  { analyses, log }: { analyses: Context['analyses']; log: Logger },
+  { analyses, log }: AnalysisContext,
   claimed: ClaimedAnalysis,
   reason: string,
 ): Promise<AttemptOutcome> {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { readText } from '../learning/ticket-text.ts';
-import { sentimentOf } from './sentiment.ts';
+import { findSentiment } from './sentiment.ts';
 
 const of = (text: string, language: string | null = 'en') =>
-  sentimentOf(readText({ subject: null, body: text }).words, language);
+  findSentiment(readText({ subject: null, body: text }).words, language);
 
 test.each([
   ['positive', 'en', 'The agent was friendly and competent.'],

@@ -20,8 +20,8 @@ const leastFeeling = 1;
  * Finds the sentiment of a text by its folded words and its language. Null for languages without a list of words: the
  * sentiment is unknown then, which is not the same as neutral.
  */
-export function sentimentOf(words: string, language: string | null): Sentiment | null {
-  const list = language === null ? undefined : listOf(language);
+export function findSentiment(words: string, language: string | null): Sentiment | null {
+  const list = language === null ? undefined : wordList(language);
   if (!list) return null;
   let folded = words;
   for (const formula of list.formulas) folded = folded.replaceAll(formula, ' ');
@@ -33,7 +33,7 @@ export function sentimentOf(words: string, language: string | null): Sentiment |
       reach = negationReach;
       continue;
     }
-    const value = list.feelingOf(word);
+    const value = list.findFeeling(word);
     feeling += reach > 0 ? -value : value;
     reach -= 1;
   }
@@ -46,35 +46,35 @@ interface WordList {
   negations: ReadonlySet<string>;
   formulas: readonly string[];
   /** How positive a word is: from -1 to 1. */
-  feelingOf(word: string): number;
+  findFeeling(word: string): number;
 }
 
 const prepared = new Map<string, WordList>();
 
-function listOf(language: string): WordList | undefined {
+function wordList(language: string): WordList | undefined {
   const words = sentimentWords.get(language);
   const known = prepared.get(language);
   if (known || !words) return known;
   const values = new Map<string, number>();
-  for (const entry of entriesOf(words.negative)) values.set(entry, -1);
-  for (const entry of entriesOf(words.positive)) values.set(entry, 1);
-  for (const entry of entriesOf(words.thanks)) values.set(entry, worthOfThanks);
+  for (const entry of splitWords(words.negative)) values.set(entry, -1);
+  for (const entry of splitWords(words.positive)) values.set(entry, 1);
+  for (const entry of splitWords(words.thanks)) values.set(entry, worthOfThanks);
   const list = {
-    negations: new Set(entriesOf(words.negations)),
+    negations: new Set(splitWords(words.negations)),
     // The spaces keep a formula from being found inside other words.
     formulas: words.formulas.map((formula) => ` ${formula} `),
-    feelingOf: (word: string) => feelingOf(word, values),
+    findFeeling: (word: string) => findFeeling(word, values),
   };
   prepared.set(language, list);
   return list;
 }
 
-function entriesOf(words: string): string[] {
+function splitWords(words: string): string[] {
   return words.split(/\s+/).filter((word) => word !== '');
 }
 
 /** The longest entry with which a word begins decides: `dissatisf*` before `dis*`. */
-function feelingOf(word: string, values: ReadonlyMap<string, number>): number {
+function findFeeling(word: string, values: ReadonlyMap<string, number>): number {
   const exact = values.get(word);
   if (exact !== undefined) return exact;
   for (let length = Math.min(word.length, longestEntry); length >= shortestStem; length -= 1) {

@@ -24,11 +24,11 @@ interface Sentence {
  * Shape: at most two sentences in their order, on one line, at most `maxSummaryChars` characters; null for a text
  * without words. A sentence that is too long is cut.
  */
-export function summaryOf(subject: string, body: string, language: string | null): string | null {
-  const sentences = sentencesOf(body, language);
-  const weights = weightsOf(sentences, longWords(wordSequence(subject, subject.length).split(' ')));
+export function summarise(subject: string, body: string, language: string | null): string | null {
+  const sentences = splitSentences(body, language);
+  const weights = weighWords(sentences, longWords(wordSequence(subject, subject.length).split(' ')));
   const ranked = sentences
-    .map((sentence) => ({ sentence, score: scoreOf(sentence, weights) }))
+    .map((sentence) => ({ sentence, score: scoreSentence(sentence, weights) }))
     .sort((left, right) => right.score - left.score || left.sentence.position - right.sentence.position);
   const chosen: Sentence[] = [];
   for (const { sentence } of ranked) {
@@ -42,7 +42,7 @@ export function summaryOf(subject: string, body: string, language: string | null
   return shortened(text || oneLine(body.slice(0, maxReadChars)) || oneLine(subject));
 }
 
-function sentencesOf(body: string, language: string | null): Sentence[] {
+function splitSentences(body: string, language: string | null): Sentence[] {
   const segmenter = new Intl.Segmenter(language ?? undefined, { granularity: 'sentence' });
   const sentences: Sentence[] = [];
   for (const paragraph of body.slice(0, maxReadChars).split(/\n\s*\n|\n(?=\s*[-*•>])/)) {
@@ -56,7 +56,7 @@ function sentencesOf(body: string, language: string | null): Sentence[] {
 }
 
 /** Weighs each word by the number of other sentences with it, and higher if it is in the subject. */
-function weightsOf(sentences: readonly Sentence[], subject: ReadonlySet<string>): Map<string, number> {
+function weighWords(sentences: readonly Sentence[], subject: ReadonlySet<string>): Map<string, number> {
   const weights = new Map<string, number>();
   for (const { words } of sentences) {
     for (const word of words) weights.set(word, (weights.get(word) ?? firstWeight(subject.has(word))) + 1);
@@ -69,7 +69,7 @@ function firstWeight(isInSubject: boolean): number {
   return (isInSubject ? 2 : 0) - 0.7;
 }
 
-function scoreOf({ words, position }: Sentence, weights: ReadonlyMap<string, number>): number {
+function scoreSentence({ words, position }: Sentence, weights: ReadonlyMap<string, number>): number {
   let sum = 0;
   for (const word of words) sum += weights.get(word) ?? 0;
   return sum / Math.sqrt(words.size + 5) / (1 + fade * position);

@@ -41,6 +41,7 @@ async function schedule(id?: number): Promise<void> {
   await scheduler.stop();
 }
 
+// spec: 10.7, 17.12
 test('when its time has come an intent is executed by the system, which says so', async () => {
   const id = await used.intent({ options }, { autoExecuteAt: past() });
   const early = await used.intent({ options }, { autoExecuteAt: now() + 3600 });
@@ -81,6 +82,7 @@ test('an intent is not executed by the system if its ticket is closed, is spam o
   }
 });
 
+// guarantee: I23
 test('an AI agent that is not enabled any more, or that refuses the intent as it is, executes nothing, and the ticket shows it', async () => {
   const parameters = { required: ['missing'] };
   const refused = await used.intent({ options, parameters }, { autoExecuteAt: past() });
@@ -115,6 +117,7 @@ test('while the ticket cannot be changed the end of the wait is tried again', as
   expect(ticket.autoExecuteAt).toBeUndefined();
 });
 
+// guarantee: I23
 test('what has definitely failed is not executed by the system once more', async () => {
   const { respond } = used.backend;
   used.backend.respond = (request, response) =>
@@ -128,6 +131,7 @@ test('what has definitely failed is not executed by the system once more', async
   expect(requestsFor(id)).toHaveLength(1);
 });
 
+// guarantee: I23
 test('an intent whose analysis is not applied to its ticket yet waits for it', async () => {
   const id = await used.intent({ options }, { autoExecuteAt: past() });
   const ticket = await ticketOf(id);
@@ -143,6 +147,7 @@ test('an intent whose analysis is not applied to its ticket yet waits for it', a
   expect(requestsFor(id)).toHaveLength(1);
 });
 
+// guarantee: F25
 test('fifty intents about which nothing can be decided delay no other one', async () => {
   const { ticketId: _, ...proposal } = (await find(await used.intent({ options }))) as IntentState;
   const stuck = Array.from({ length: 50 }, () => used.ticket().id);

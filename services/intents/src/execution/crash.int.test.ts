@@ -29,6 +29,7 @@ test.each([
   ['an HTTP call', () => ({ type: 'http', url: used.backend.url })],
   ['a change of the ticket', () => ({ type: 'updateTicket', fields: { priority: 'urgent' } })],
 ])(
+  // guarantee: F20
   '%s is made at most once, and is finished, wherever the process dies between writes',
   async (_, executor) => {
     const writes = await crashAtEachWrite(async (nth, when) => {
@@ -71,6 +72,7 @@ test.each([
   60_000,
 );
 
+// guarantee: F20
 test('after a process has died during the call nobody repeats it: the outcome is unknown', async () => {
   const id = await used.intent({ executor: { type: 'http', url: used.backend.url, timeoutMs: 20_000 } });
   // As the process leaves it: claimed, and nothing else.
@@ -142,6 +144,7 @@ test('a request that waits for its own execution keeps its key, so that the next
   expect(used.backend.requests).toHaveLength(1);
 }, 30_000);
 
+// guarantee: F20
 test('the scheduler finishes what a process that died has begun', async () => {
   const id = await used.intent({ executor: { type: 'closeTicket' } });
   const hasBegun = async () => (await used.intents.find(id))?.execution !== null;
@@ -168,6 +171,7 @@ test('the scheduler finishes what a process that died has begun', async () => {
   expect(used.model.replies).toHaveLength(1);
 }, 40_000);
 
+// guarantee: F25
 test('fifty executions that cannot be finished delay no other one', async () => {
   const intent = () => used.intent({ executor: { type: 'closeTicket' } });
   const stuck = await Promise.all(Array.from({ length: 50 }, intent));

@@ -26,6 +26,7 @@ async function deleteTicket(ticketId: number): Promise<void> {
   await used.intents.erase([ticketId]);
 }
 
+// guarantee: F21
 test('of a ticket that is deleted during a backend call its caller gets the outcome, the others its txId, and the log has both', async () => {
   const logged = vi.spyOn(used.running.log, 'info');
   const lines = () => logged.mock.calls.map(([fields]) => fields);
@@ -62,6 +63,7 @@ test('of a ticket that is deleted during a backend call its caller gets the outc
   await other.stop();
 });
 
+// guarantee: F21
 test('who has called a backend system gets its response, although another process thought that it had died', async () => {
   const id = await used.intent();
   const { first, release, txId } = await executeSlowly(id);

@@ -28,6 +28,7 @@ test.each([
   ['closeTicket', () => ({ type: 'closeTicket' }), false],
   ['updateTicket', () => ({ type: 'updateTicket', fields: { priority: 'urgent' } }), true],
   ['none', () => ({ type: 'none' }), true],
+  // guarantee: I22
 ])('the outcome of a dry run of %s is that of the plan', async (type, executor, informs) => {
   const whole = { headers: {}, secret: null, timeoutMs: 1000, responseMapping: {} };
   const id = await withExecutor({ ...(type === 'http' ? whole : {}), ...executor() });
@@ -42,6 +43,7 @@ test.each([
   expect(done).toMatchObject({ success, sent, ticketClosed, recipient, template });
 });
 
+// spec: 29.7
 test('a dry run without an intent creates none', async () => {
   await used.agent({ name: 'Refund', slug: 'refund', executor: http() });
   const { id: ticketId } = used.ticket();
@@ -64,6 +66,7 @@ test.each([
   expect(json).toMatchObject({ success: false, responseCode: 'invalid_argument', sent: false, ticketClosed: false });
 });
 
+// spec: 29.11
 test('a dry run of an intent that was executed shows its outcome, and one that is not accepted is refused', async () => {
   const id = await used.intent({ options });
   const { status, json } = await used.execute(id, { dryRun: true, contractId: 'V-2' });

@@ -38,6 +38,7 @@ const ticketOf = async (id: number) => {
 };
 
 describe('an HTTP executor', () => {
+  // spec: 10.1, 10.4, 10.5, 10.6, 29.1, 29.10
   test('sends one signed request with the intent, and maps its response to the outcome', async () => {
     const secret = 'a-secret-of-16-characters';
     const responseMapping = {
@@ -110,6 +111,7 @@ describe('an HTTP executor', () => {
         response.writeHead(307, { location: '/x' }).end(),
       'http_307',
     ],
+    // spec: 10.3, 10.13
   ])('%s is a definite failure, after which the intent can be executed again', async (_, respond, code) => {
     const id = await used.intent();
     used.backend.respond = respond as never;
@@ -125,6 +127,7 @@ describe('an HTTP executor', () => {
     expect(used.backend.requests).toHaveLength(2);
   });
 
+  // spec: 10.3
   test('a backend system that says so has failed', async () => {
     const executor = {
       type: 'http',
@@ -154,6 +157,7 @@ describe('an HTTP executor', () => {
     'http://192.168.1.1.:80/',
     'http://[fd00::1]/',
     'http://100.64.0.1/',
+    // guarantee: I27
   ])('an address that is refused when it is saved is refused at the execution too: %s', async (url) => {
     const id = await used.intent();
     const agents = used.database.collection('aiAgents');
@@ -179,6 +183,7 @@ describe('an HTTP executor', () => {
       'a response that is too long',
       (_: unknown, response: { end(body: string): void }) => response.end(`{"ok":true,"x":"${'x'.repeat(64 * 1024)}"}`),
     ],
+    // guarantee: F20
   ])('%s leaves open what has happened, which is final', async (_, respond) => {
     const executor = { type: 'http', url: used.backend.url, timeoutMs: 300, responseMapping: { success: '/ok' } };
     const id = await used.intent({ executor });
@@ -193,6 +198,9 @@ describe('an HTTP executor', () => {
     expect(used.backend.requests).toHaveLength(1);
   });
 
+  // spec: 29.11
+  // guarantee: F20
+  // asvs: 2.3.4
   test('one of a hundred parallel calls executes, and all get its outcome', async () => {
     const id = await used.intent();
     used.backend.respond = (_, response) => void setTimeout(() => response.end('{}'), 300);
@@ -250,6 +258,7 @@ describe('an HTTP executor', () => {
 });
 
 describe('other executors', () => {
+  // spec: 10.11
   test('a reply is written with its template for the caller, once', async () => {
     const id = await used.intent({ executor: { type: 'none' } });
     const { aiAgentId = 0, ticketId } = (await used.intents.find(id)) ?? {};
@@ -330,6 +339,7 @@ describe('other executors', () => {
 });
 
 describe('the customer', () => {
+  // spec: 10.8, 10.9, 10.10, 17.7, 29.6
   test('is informed after a success, then the ticket is closed', async () => {
     const id = await used.intent();
     const { json } = await used.execute(id, { informCustomer: true });
@@ -352,6 +362,7 @@ describe('the customer', () => {
     expect(used.model.replies).toMatchObject([{ text }]);
   });
 
+  // guarantee: F23
   test('gets the same text in each attempt, also if the language of the ticket is detected in between', async () => {
     const id = await used.intent();
     const ticket = await ticketOf(id);
@@ -368,6 +379,7 @@ describe('the customer', () => {
     expect(used.model.replies).toMatchObject([{ text }]);
   });
 
+  // spec: 10.8, 29.6
   test('is not informed after a failure', async () => {
     const id = await used.intent();
     used.backend.respond = (_, response) => response.writeHead(400).end();
@@ -384,6 +396,7 @@ describe('the customer', () => {
     expect(used.model.records).toMatchObject([{ close: false }]);
   });
 
+  // spec: 10.9
   test('whose ticket cannot be closed any more is informed all the same, and the outcome says that it is open', async () => {
     const id = await used.intent();
     used.model.before = (operation) => operation === 'record' && refused(Code.FailedPrecondition)();
@@ -393,6 +406,7 @@ describe('the customer', () => {
   });
 
   test.each([{ to: [] }, { channel: Channel.PHONE }])(
+    // spec: 29.6
     'without an address is refused beforehand: %j',
     async (changes) => {
       const id = await used.intent();
@@ -416,6 +430,7 @@ describe('a request', () => {
     [{ data: { _action: 1 } }, 400, 'unknown_option'],
     [{ data: { reading: 'five' } }, 400, 'invalid_data'],
     [{ data: { other: 1 } }, 400, 'invalid_data'],
+    // spec: 29.3, 29.8, 29.9, 29.12, 39.13
   ])('%j is refused with %i %s, and nothing happens', async (body, status, code) => {
     const parameters = { type: 'object', properties: { reading: { type: 'integer' } }, additionalProperties: false };
     const id = await used.intent({ options, parameters });
@@ -428,14 +443,17 @@ describe('a request', () => {
   const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) });
   test.each([
     ['an id below 0', -1, {}, 400],
+    // spec: 29.2
     ['an id that is no number', 'x', {}, 400],
     ['an intentId below 0', 0, { intentId: -1 }, 400],
+    // spec: 29.4
     ['an intentId with a fraction', 0, { intentId: 1.5 }, 400],
     ['a code of 100 characters', 0, { code: 'c'.repeat(100), ticketId: 1 }, 'unknown_ai_agent'],
     ['a code of 101 characters', 0, { code: 'c'.repeat(101), ticketId: 1 }, 'too_long'],
     ['a ticketId of 0', 0, { code: 'c', ticketId: 0 }, 400],
     ['a contractId of 50 characters', 0, { contractId: 'c'.repeat(50) }, 'required'],
     ['a contractId of 51 characters', 0, { contractId: 'c'.repeat(51) }, 'too_long'],
+    // spec: 29.8
     ['data that is a list', 0, { data: [] }, 400],
     ['data of 16 levels', 0, { data: nested(15) }, 'required'],
     ['data of 17 levels', 0, { data: nested(16) }, 400],
@@ -457,6 +475,7 @@ describe('a request', () => {
     if (expected === 400) expect(codes).not.toContain('required');
   });
 
+  // spec: 29.1
   test('without an option is for the recommended one, and without any is refused', async () => {
     const id = await used.intent({ options });
     await used.execute(id);
@@ -489,6 +508,7 @@ describe('a request', () => {
     expect(await used.execute(orphan)).toMatchObject({ status: 404, json: { code: 'ticket_not_found' } });
   });
 
+  // spec: 29.5
   test('without an intent creates it first, once for an idempotency key', async () => {
     const parameters = { properties: { unit: { default: 'EUR' } } };
     await used.agent({ name: 'Refund', slug: 'refund', parameters, executor: { type: 'http', url: used.backend.url } });
@@ -523,6 +543,7 @@ describe('a request', () => {
     [{ code: 'missing', ticketId: 1 }, 400, 'unknown_ai_agent'],
     [{ code: 'known', ticketId: 999_999 }, 404, 'ticket_not_found'],
     [{ code: 'known', ticketId: 1, contractId: 'V-0' }, 409, 'contract_mismatch'],
+    // spec: 29.5
   ])('to create %j is refused with %i %s, and creates nothing', async (body, status, code) => {
     const ticket = used.ticket();
     await used.agent({ name: 'Known', slug: 'known' }).catch(() => undefined);
@@ -533,6 +554,7 @@ describe('a request', () => {
     expect(await used.database.collection('intents').countDocuments()).toBe(before);
   });
 
+  // guarantee: F24
   test('while the tickets service is unavailable executes nothing, or finishes later', async () => {
     const id = await used.intent({ executor: { type: 'closeTicket' } });
     used.model.before = (operation) => operation === 'record' && refused(Code.Unavailable)();

@@ -1,19 +1,20 @@
 import type { ExecuteIntentRequest } from '@ticketing/contracts/ticketing/intents/v1/intent_service_pb.ts';
-import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { ConfidenceColor, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import { type AiAgentState, allowsClosed } from '../agent/rules/agent.ts';
-import type { Context } from '../context.ts';
+import type { AiAgentState } from '../agent/rules/agent.ts';
+import type { ExecutorState } from '../agent/rules/executor.ts';
+import { findRecipients } from '../intent/reply.ts';
 import { defaultData } from '../intent/rules/data.ts';
-import { type ExecutionState, firstStep } from '../intent/rules/execution.ts';
+import { type ExecutionActor, type ExecutionState, firstStep } from '../intent/rules/execution.ts';
 import { type IntentState, recipientText } from '../intent/rules/intent.ts';
-import { requireExecutable } from './require-executable.ts';
+import type { ExecutionContext } from './open.ts';
+import { requireExecutable, requireTicket } from './require-executable.ts';
 import { executionInput } from './rules/input.ts';
-import { readTicket, recipientsOf } from './tickets.ts';
 
 /** The request of an execution. */
 export type ExecutionRequest = Pick<
@@ -21,8 +22,8 @@ export type ExecutionRequest = Pick<
   'id' | 'intentId' | 'code' | 'ticketId' | 'informCustomer' | 'data' | 'contractId'
 >;
 
-/** The actor and the trace of an execution; the caller is null for the system. */
-export interface Executor extends Pick<OnBehalfOf, 'trace' | 'signal'> {
+/** The actor of an execution: a caller, or the system if it is null. */
+export interface Actor extends Pick<OnBehalfOf, 'trace' | 'signal'> {
   caller: Caller | null;
 }
 
@@ -42,7 +43,10 @@ export interface ExecutionPlan {
  *
  * Errors: intent_mismatch, intent_not_found, contract_mismatch.
  */
-export async function findIntent(context: Context, request: ExecutionRequest): Promise<IntentState | undefined> {
+export async function findIntent(
+  context: ExecutionContext,
+  request: ExecutionRequest,
+): Promise<IntentState | undefined> {
   const { id, intentId = id, code, ticketId, contractId } = request;
   if (intentId !== id) throw mismatch('intentId', 'must be the id in the path');
   if (id === 0) return undefined;
@@ -62,55 +66,63 @@ export async function findIntent(context: Context, request: ExecutionRequest): P
  * Source: docs/reference/api.md, Execution of an intent.
  */
 export async function planExecution(
-  context: Context,
-  executor: Executor,
+  context: ExecutionContext,
+  actor: Actor,
   request: ExecutionRequest,
   known: IntentState | undefined,
 ): Promise<ExecutionPlan> {
-  const agent = known ? await agentOf(context, known) : await agentNamed(context, request);
-  const { trace, signal, caller } = executor;
+  const agent = known ? await readAgent(context, known) : await findAgent(context, request);
+  const { caller } = actor;
   requireExecutable(agent, caller);
-  const ticket = await readTicket(context, { trace, signal }, known?.ticketId ?? request.ticketId ?? 0);
+  const { ticket } = await context.tickets.read(actor, known?.ticketId ?? request.ticketId ?? 0);
   const intent = known ?? newIntent(agent, ticket);
   requireContract(intent, request.contractId);
   const { option, data } = executionInput(intent, request.data, agent.parameters);
   requireTicket(agent, ticket);
-  const recipients = recipientsOf(ticket);
+  const recipients = findRecipients(ticket);
   const informsCustomer = request.informCustomer ?? false;
   if (informsCustomer && recipients.length === 0) {
     throw conflict('no_recipient', 'There is no address at which the customer could be informed.');
   }
-  const { type } = agent.executor;
   const execution: ExecutionState = {
     txId: timeOrderedId('tx', context.runtime),
-    step: firstStep(type),
-    startedAt: context.now(),
-    caller: caller && {
-      profileId: caller.profileId,
-      kind: caller.kind,
-      isHuman: isHuman(caller),
-      identity: JSON.stringify(caller),
-    },
+    startedAt: secondsNow(context.runtime),
+    caller: caller && toExecutionActor(caller),
     option,
     data,
     informsCustomer,
-    templateId: type === 'reply' ? agent.executor.templateId : null,
-    fields: type === 'updateTicket' ? agent.executor.fields : null,
     languageCode: ticket.languageCode ?? null,
-    closesTicket: type === 'closeTicket',
+    ...executorFields(agent.executor),
   };
   // An intent that is created shows the data that it is executed with.
   const shown = known ? intent : { ...intent, data: Object.keys(data).length === 0 ? null : data };
   return { intent: shown, agent, ticket, recipients, execution };
 }
 
-async function agentOf(context: Context, intent: IntentState): Promise<AiAgentState> {
+function toExecutionActor(caller: Caller): ExecutionActor {
+  const { profileId, kind } = caller;
+  return { profileId, kind, isHuman: isHuman(caller), identity: JSON.stringify(caller) };
+}
+
+function executorFields(
+  executor: ExecutorState,
+): Pick<ExecutionState, 'step' | 'templateId' | 'fields' | 'closesTicket'> {
+  const { type } = executor;
+  return {
+    step: firstStep(type),
+    templateId: type === 'reply' ? executor.templateId : null,
+    fields: type === 'updateTicket' ? executor.fields : null,
+    closesTicket: type === 'closeTicket',
+  };
+}
+
+async function readAgent(context: ExecutionContext, intent: IntentState): Promise<AiAgentState> {
   const agent = intent.status === TicketIntentStatus.READY ? await context.agents.find(intent.aiAgentId) : undefined;
   if (!agent) throw conflict('intent_invalidated', 'The intent no longer applies to the ticket.');
   return agent;
 }
 
-async function agentNamed(context: Context, { code, ticketId }: ExecutionRequest): Promise<AiAgentState> {
+async function findAgent(context: ExecutionContext, { code, ticketId }: ExecutionRequest): Promise<AiAgentState> {
   const missing = Object.entries({ code, ticketId }).flatMap(([name, value]): Violation[] =>
     value === undefined ? [{ pointer: `#/${name}`, code: 'required', detail: 'is required to create an intent' }] : [],
   );
@@ -133,7 +145,7 @@ function newIntent({ id, slug, name, options, parameters }: AiAgentState, ticket
     // A person has chosen it.
     confidenceColor: ConfidenceColor.SUCCESS,
     messagePreview: null,
-    recipient: recipientText(recipientsOf(ticket)),
+    recipient: recipientText(findRecipients(ticket)),
     data: defaultData(parameters),
     options,
     infos: [],
@@ -144,15 +156,6 @@ function newIntent({ id, slug, name, options, parameters }: AiAgentState, ticket
     proposedBy: 'request',
     execution: null,
   };
-}
-
-function requireTicket(agent: AiAgentState, { status, customerId }: Ticket): void {
-  if (status === TicketStatus.CLOSED && !allowsClosed(agent)) {
-    throw conflict('ticket_closed', 'The ticket is closed, which this AI agent does not allow.');
-  }
-  if (agent.customerNeeded && customerId === undefined) {
-    throw conflict('customer_needed', 'The ticket has no customer, which this AI agent needs.');
-  }
 }
 
 function requireContract(intent: IntentState, contractId: string | undefined): void {

@@ -1,6 +1,8 @@
+import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { type Caller, hasRight } from '@ticketing/service-kit/identity/caller.ts';
-import type { Executable } from '../agent/rules/agent.ts';
+import { type AiAgentState, allowsClosed, type Executable } from '../agent/rules/agent.ts';
 
 /** The kinds of callers that may not call a backend system, unless an AI agent names them. */
 const outsiders: readonly string[] = ['vendor', 'vendorPartner', 'service'] satisfies Caller['kind'][];
@@ -24,4 +26,19 @@ export function requireExecutable({ enabled, executor, executableBy }: Executabl
     }
   }
   if (!enabled) throw new DomainError('failed_precondition', 'ai_agent_disabled', 'The AI agent is disabled.');
+}
+
+/** Refuses a ticket for which an AI agent is not executed. Errors: ticket_closed, customer_needed. */
+export function requireTicket(
+  agent: AiAgentState,
+  { status, customerId }: Pick<Ticket, 'status' | 'customerId'>,
+): void {
+  if (status === TicketStatus.CLOSED && !allowsClosed(agent)) {
+    const detail = 'The ticket is closed, which this AI agent does not allow.';
+    throw new DomainError('failed_precondition', 'ticket_closed', detail);
+  }
+  if (agent.customerNeeded && customerId === undefined) {
+    const detail = 'The ticket has no customer, which this AI agent needs.';
+    throw new DomainError('failed_precondition', 'customer_needed', detail);
+  }
 }

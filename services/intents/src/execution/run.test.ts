@@ -2,11 +2,10 @@ import { ConfidenceColor, TicketIntentStatus } from '@ticketing/contracts/ticket
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { expect, test, vi } from 'vitest';
-import type { Context } from '../context.ts';
 import type { ExecutionState } from '../intent/rules/execution.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
 import type { ActionResult } from './rules/backend-response.ts';
-import { runExecution } from './run.ts';
+import { type RunContext, runExecution } from './run.ts';
 
 const execution: ExecutionState = {
   ...{ txId: 'tx_1', step: 'call', startedAt: 0, caller: null, option: null, data: {}, informsCustomer: false },
@@ -35,14 +34,11 @@ async function execute(failsMs: number, log = createLogger('test', 'silent'), re
     throw new DomainError('unavailable', reason, 'The store fails.');
   };
   const context = {
-    executions: { advance: store, release: store, renew: store },
-    inProgress: new Map(),
-    intents: { ofTicket: async () => [] },
-    analysis: () => ({ recordExecution: async () => ({}) }),
+    executions: { advance: store, release: store, renew: store, inProgress: new Map() },
+    tickets: { recordExecution: async () => undefined },
     log,
-    now: () => 0,
-    runtime: { monotonicMs: () => now },
-  } as unknown as Context;
+    runtime: { now: () => 0, monotonicMs: () => now },
+  } as unknown as RunContext;
   const running = runExecution(context, { intent, claim: { id: 7, owner: 'me' } }, { callBackend });
   const outcome = await running.then(
     (one) => one?.responseCode,
@@ -51,6 +47,7 @@ async function execute(failsMs: number, log = createLogger('test', 'silent'), re
   return [outcome, callBackend.mock.calls.length];
 }
 
+// guarantee: F22
 test('a result that only this process knows is stored when the database is back in time', async () => {
   expect(await execute(14_000)).toEqual(['ok', 1]);
 });
@@ -67,6 +64,7 @@ test('a database that stays unavailable is not waited for longer', async () => {
   expect(await execute(20_000)).toEqual(['store_unavailable', 1]);
 });
 
+// spec: 10.13
 test('a backend call is in the log before and after, and the execution with the txId of its outcome', async () => {
   const lines: string[] = [];
   await execute(0, createLogger('test', 'info', { write: (line: string) => void lines.push(line) }));
@@ -81,13 +79,12 @@ test('a backend call is in the log before and after, and the execution with the 
 
 test('a step of an execution that another process goes on with is refused with its txId', async () => {
   const context = {
-    executions: { advance: async () => false, release: async () => false },
-    inProgress: new Map(),
-    intents: { ofTicket: async () => [], find: async () => intent },
-    analysis: () => ({ recordExecution: async () => ({}) }),
+    executions: { advance: async () => false, release: async () => false, inProgress: new Map() },
+    intents: { find: async () => intent },
+    tickets: { recordExecution: async () => undefined },
     log: createLogger('test', 'silent'),
-    now: () => 0,
-  } as unknown as Context;
+    runtime: { now: () => 0 },
+  } as unknown as RunContext;
   const applied = { ...intent, execution: { ...execution, step: 'apply' as const } };
   const running = runExecution(context, { intent: applied, claim: { id: 7, owner: 'me' } });
   await expect(running).rejects.toMatchObject({

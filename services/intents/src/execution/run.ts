@@ -1,89 +1,130 @@
 import { setTimeout } from 'node:timers/promises';
-import { type IntentOutcome, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import type { IntentOutcome } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
 import { whileRenewing } from '@ticketing/store/leases/lease.ts';
-import type { Context } from '../context.ts';
-import { type ExecutionCaller, type ExecutionState, stepAfter } from '../intent/rules/execution.ts';
+import type { ExecutionState } from '../intent/rules/execution.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
-import { type ActionResult, failedRequest } from './rules/backend-response.ts';
-import { informText, outcomeOf, ownResult } from './rules/outcome.ts';
-import { type ClaimedExecution, type ExecutionChange, renewMs } from './store.ts';
-import { recordExecution, refusalOf, writeMessage } from './tickets.ts';
+import type { IntentStore } from '../intent/store.ts';
+import type { CallBackend } from './backend.ts';
+import { makeStep, type StepContext } from './steps.ts';
+import { type ClaimedExecution, type ExecutionChange, type ExecutionStore, renewMs } from './store.ts';
 
-/** Calls the backend system. */
-export type CallBackend = () => Promise<ActionResult>;
+/** The dependencies of a run. */
+export interface RunContext extends StepContext {
+  executions: Executions;
+  intents: Pick<IntentStore, 'find'>;
+}
 
-const { READY, EXECUTED } = TicketIntentStatus;
+/** The executions in the store, and those that this process carries out, by intent. */
+export interface Executions extends ExecutionStore {
+  /** They go on when their callers have gone, and end before the process stops. */
+  inProgress: Map<number, Promise<unknown>>;
+}
 
-/** The time for which the tickets service deduplicates messages. Afterwards an open step is not repeated. */
-const repeatableSeconds = 20 * 60 * 60;
+/** The trace of an execution, and the call of its backend system if this process has begun it. */
+export interface RunOptions {
+  trace?: Trace;
+  callBackend?: CallBackend | undefined;
+}
+
 /** The time for which the result of a call is kept while the database is unavailable. */
 const resultKeptMs = 15_000;
 const storePauseMs = 100;
 
 /**
- * Runs a claimed execution to its end, even if its caller disconnects, and returns its outcome. Without `callBackend`,
- * another process has begun it: if that process has called the backend system, nobody knows the result.
+ * Finishes an execution whose process has died or given up, if there is one. If that process has called the backend
+ * system, nobody knows the result.
+ *
+ * Errors: those of `runExecution`.
+ */
+export async function finishExecution(context: RunContext, id: number): Promise<void> {
+  const claimed = await context.executions.takeOver(id);
+  if (claimed) await runExecution(context, claimed);
+}
+
+/** Finishes the executions whose process has died or given up. */
+export async function finishExecutions(context: RunContext): Promise<void> {
+  for await (const id of context.executions.abandoned()) {
+    await finishExecution(context, id).catch((error: unknown) => {
+      context.log.warn({ err: error, intentId: id }, 'an execution was not finished, and will be tried again');
+    });
+  }
+}
+
+/**
+ * Runs a claimed execution to its end, even if its caller disconnects, and returns its outcome.
  *
  * Errors: execution_taken_over; those of the tickets service, after which the execution can be taken over.
  * Source: docs/decisions/0045-execution-of-intents.md.
  */
 export function runExecution(
-  context: Context,
+  context: RunContext,
   claimed: ClaimedExecution,
-  { callBackend, trace = continueTrace(undefined) }: { callBackend?: CallBackend; trace?: Trace } = {},
+  options: RunOptions = {},
 ): Promise<IntentOutcome | null> {
-  const { executions, inProgress, log } = context;
+  const { executions } = context;
   const { claim } = claimed;
   const running = whileRenewing(
     () => executions.renew(claim),
     renewMs,
-    async () => {
-      try {
-        return await carryOut(context, claimed, trace, callBackend);
-      } catch (error) {
-        // Other processes can continue at once.
-        await executions.release(claim).catch((failure: unknown) => log.warn({ err: failure }, 'a lease stays'));
-        throw error;
-      }
-    },
+    () => runOrRelease(context, claimed, options),
   );
-  inProgress.set(claim.id, running);
+  executions.inProgress.set(claim.id, running);
   const remove = () => {
-    if (inProgress.get(claim.id) === running) inProgress.delete(claim.id);
+    if (executions.inProgress.get(claim.id) === running) executions.inProgress.delete(claim.id);
   };
   running.then(remove, remove);
   return running;
 }
 
-async function carryOut(
-  context: Context,
+async function runOrRelease(
+  context: RunContext,
+  claimed: ClaimedExecution,
+  options: RunOptions,
+): Promise<IntentOutcome | null> {
+  try {
+    return await runSteps(context, claimed, options);
+  } catch (error) {
+    // Other processes can continue at once.
+    await context.executions.release(claimed.claim).catch((failure: unknown) => {
+      context.log.warn({ err: failure }, 'a lease stays');
+    });
+    throw error;
+  }
+}
+
+/** Makes one step after the other, and stores each before the next begins. */
+async function runSteps(
+  context: RunContext,
   { intent: begun, claim }: ClaimedExecution,
-  trace: Trace,
-  callBackend: CallBackend | undefined,
+  { trace = continueTrace(undefined), callBackend }: RunOptions,
 ): Promise<IntentOutcome | null> {
   const { executions, log } = context;
   let intent = begun;
   while (intent.execution) {
     const { execution } = intent;
-    const { caller, txId } = execution;
-    const call = { trace, signal: new AbortController().signal, ...(caller ? { caller: identityOf(caller) } : {}) };
-    const change = await nextChange({ context, call, intent, execution, callBackend });
+    const change = await makeStep(context, { call: callOnBehalf(execution, trace), intent, execution, callBackend });
     const store = () =>
       change.execution === null ? executions.release(claim, change) : executions.advance(claim, change);
-    const isStored = await (execution.step === 'call' ? whenAvailable(context, txId, store) : store());
+    const isStored = await (execution.step === 'call' ? storeResult(context, execution, store) : store());
     if (!isStored) return unstoredOutcome(context, intent, execution, change);
     intent = { ...intent, ...change };
     if (change.outcome && change.status !== undefined) {
       const { responseCode, success } = change.outcome;
-      log.info({ txId, intentId: intent.id, ticketId: intent.ticketId, responseCode, success }, 'intent executed');
+      const names = { txId: execution.txId, intentId: intent.id, ticketId: intent.ticketId };
+      log.info({ ...names, responseCode, success }, 'intent executed');
     }
   }
   return intent.outcome;
+}
+
+function callOnBehalf({ caller }: ExecutionState, trace: Trace): OnBehalfOf {
+  const signal = new AbortController().signal;
+  return { trace, signal, ...(caller ? { caller: JSON.parse(caller.identity) } : {}) };
 }
 
 /**
@@ -93,7 +134,7 @@ async function carryOut(
  * Errors: execution_taken_over.
  */
 async function unstoredOutcome(
-  { intents }: Context,
+  { intents }: RunContext,
   { id, outcome = null }: IntentState,
   { step, txId }: ExecutionState,
   change: ExecutionChange,
@@ -105,15 +146,15 @@ async function unstoredOutcome(
 }
 
 /**
- * Stores the result of a call, which only this process knows. Retries during a short outage of the database, because
- * nobody could find out the result later.
+ * Stores the result of a backend call, which only this process knows. Retries during a short outage of the database,
+ * because nobody could find out the result later.
  *
  * Errors: store_unavailable and storage_full after a longer outage; each names the transaction, by which the log has
  * the result.
  */
-async function whenAvailable(
-  { runtime }: Pick<Context, 'runtime'>,
-  txId: string,
+async function storeResult(
+  { runtime }: { runtime: Pick<Runtime, 'monotonicMs'> },
+  { txId }: ExecutionState,
   store: () => Promise<boolean>,
 ): Promise<boolean> {
   for (const until = runtime.monotonicMs() + resultKeptMs; ; await setTimeout(storePauseMs)) {
@@ -127,154 +168,4 @@ async function whenAvailable(
       throw new DomainError('unavailable', reason, detail, { cause: error, retryAfterSeconds: 1 });
     }
   }
-}
-
-function identityOf({ identity }: ExecutionCaller): Caller {
-  return JSON.parse(identity);
-}
-
-/** A step, with everything that it needs. */
-interface Step {
-  context: Context;
-  call: OnBehalfOf;
-  intent: IntentState;
-  execution: ExecutionState;
-  callBackend: CallBackend | undefined;
-}
-
-async function nextChange(step: Step): Promise<ExecutionChange> {
-  switch (step.execution.step) {
-    case 'call':
-      return settled(step, await callLogged(step));
-    case 'reply':
-      return reply(step);
-    case 'apply':
-      return apply(step);
-    case 'inform':
-      return inform(step);
-    case 'record':
-      return record(step);
-  }
-}
-
-/**
- * Calls the backend system. The log says so before and afterwards, so that the call is found whatever happens
- * meanwhile.
- */
-async function callLogged({ context: { log }, intent, execution, callBackend }: Step): Promise<ActionResult> {
-  if (!callBackend) return failedRequest('process_ended', true);
-  const { id: intentId, aiAgentId, ticketId } = intent;
-  const names = { txId: execution.txId, intentId, aiAgentId, ticketId };
-  log.info(names, 'a backend system is called');
-  const result = await callBackend();
-  const { responseCode, kind } = result;
-  log.info({ ...names, responseCode, success: kind === 'success' }, 'a backend system was called');
-  return result;
-}
-
-/** The change after which the result of the action is known. */
-function settled({ context, intent, execution }: Step, result: ActionResult): ExecutionChange {
-  const { aiAgentId } = intent;
-  const outcome = outcomeOf(result, execution, { aiAgentId, now: context.now() });
-  const next = result.kind === 'success' ? stepAfter(execution.step, execution.informsCustomer) : 'record';
-  const isOver = result.kind !== 'failure';
-  return {
-    outcome,
-    status: isOver ? EXECUTED : READY,
-    // Cleared after a failure, too: a person decides whether it is tried again.
-    autoExecuteAt: null,
-    verified: intent.verified || (isOver && execution.caller?.isHuman === true),
-    execution: next === undefined ? null : { ...execution, step: next, closesTicket: false },
-  };
-}
-
-async function reply(step: Step): Promise<ExecutionChange> {
-  const { context, call, intent, execution } = step;
-  const { txId, templateId, informsCustomer } = execution;
-  if (templateId === null) return settled(step, ownResult('failure', 'unknown_template'));
-  try {
-    const message = await writeMessage(context, call, intent, { key: txId, execution });
-    const change = settled(step, ownResult('success', 'ok'));
-    return withMessage(change, message, informsCustomer, String(templateId));
-  } catch (error) {
-    const refusal = refusalOf(error);
-    if (refusal !== undefined) return settled(step, ownResult('failure', refusal));
-    if (!isTooOld(step)) throw error;
-    return settled(step, failedRequest('reply_failed', true));
-  }
-}
-
-async function apply(step: Step): Promise<ExecutionChange> {
-  const { context, call, intent, execution } = step;
-  const { txId, closesTicket } = execution;
-  const change = settled(step, ownResult('success', 'ok'));
-  if (change.outcome) change.outcome.ticketClosed = closesTicket;
-  const after = { ...intent, ...change, execution: null };
-  try {
-    await recordExecution(context, call, after, { id: txId, execution, changesTicket: true, closesTicket });
-    return change;
-  } catch (error) {
-    const refusal = refusalOf(error);
-    if (refusal !== undefined) return settled(step, ownResult('failure', refusal));
-    if (!isTooOld(step)) throw error;
-    return settled(step, failedRequest('change_failed', true));
-  }
-}
-
-/** After a success the customer is informed; only then the ticket is closed. */
-async function inform({ context, call, intent, execution, ...step }: Step): Promise<ExecutionChange> {
-  const { outcome } = intent;
-  if (!outcome) throw new Error('there is no outcome to inform about');
-  const next: ExecutionChange = { outcome, execution: { ...execution, step: 'record' } };
-  const { txId } = execution;
-  try {
-    const text = informText(outcome, execution);
-    const message = await writeMessage(context, call, intent, { key: `${txId}:inform`, text, execution });
-    return withMessage(next, message, true);
-  } catch (error) {
-    const refusal = refusalOf(error);
-    if (refusal === undefined && !isTooOld({ context, execution, ...step })) throw error;
-    const informError = refusal ?? 'inform_failed';
-    context.log.warn({ txId, reason: informError }, 'the customer was not informed');
-    return { ...next, outcome: { ...outcome, internalData: { ...outcome.internalData, informError } } };
-  }
-}
-
-async function record({ context, call, intent, execution, ...step }: Step): Promise<ExecutionChange> {
-  const { txId, closesTicket } = execution;
-  const change: ExecutionChange = {
-    execution: null,
-    ...(intent.outcome && closesTicket ? { outcome: { ...intent.outcome, ticketClosed: true } } : {}),
-  };
-  const after = { ...intent, ...change, execution: null };
-  try {
-    const recorded = { id: `${txId}:record`, execution, changesTicket: false, closesTicket };
-    await recordExecution(context, call, after, recorded);
-    return change;
-  } catch (error) {
-    const refusal = refusalOf(error);
-    if (refusal === undefined && !isTooOld({ context, execution, ...step })) throw error;
-    // The tickets service refuses, or has failed for too long: the outcome stays with the intent.
-    context.log.warn({ txId, reason: refusal ?? 'too_old' }, 'an execution was not recorded in its ticket');
-    return { execution: null };
-  }
-}
-
-function withMessage(
-  { outcome, execution, ...change }: ExecutionChange,
-  { isSent, recipient, text }: Awaited<ReturnType<typeof writeMessage>>,
-  closesTicket: boolean,
-  template?: string,
-): ExecutionChange {
-  if (!outcome || !execution) throw new Error('a message belongs to an execution that goes on');
-  const written = { sent: isSent, recipient, message: text };
-  return {
-    ...change,
-    outcome: { ...outcome, ...written, ...(template === undefined ? {} : { template }) },
-    execution: { ...execution, closesTicket },
-  };
-}
-
-function isTooOld({ context, execution }: Pick<Step, 'context' | 'execution'>): boolean {
-  return context.now() - execution.startedAt > repeatableSeconds;
 }

@@ -1,12 +1,12 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { type IntentOutcome, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import type { Context } from '../context.ts';
-import { replyRenderer } from '../intent/reply.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { type ExecutionStep, stepAfter } from '../intent/rules/execution.ts';
-import type { ExecutionPlan, Executor } from './plan.ts';
+import type { ExecutionContext } from './open.ts';
+import type { Actor, ExecutionPlan } from './plan.ts';
 import type { ActionResult } from './rules/backend-response.ts';
-import { informText, outcomeOf, ownResult } from './rules/outcome.ts';
-import { recordExecution, refusalOf, shownMessage } from './tickets.ts';
+import { informText, ownResult, toOutcome } from './rules/outcome.ts';
+import { readRefusal, shownMessage } from './tickets.ts';
 
 /**
  * Predicts the outcome of a plan: checks each step as far as that writes nothing.
@@ -15,14 +15,14 @@ import { recordExecution, refusalOf, shownMessage } from './tickets.ts';
  * intent.
  */
 export async function simulateExecution(
-  context: Context,
-  executor: Executor,
+  context: ExecutionContext,
+  actor: Actor,
   plan: ExecutionPlan,
 ): Promise<IntentOutcome> {
   const { execution, recipients, agent } = plan;
   const { informsCustomer, templateId } = execution;
-  const result = await simulateFirst(context, executor, plan);
-  const outcome = outcomeOf(result, execution, { aiAgentId: agent.id, now: context.now() });
+  const result = await simulateFirst(context, actor, plan);
+  const outcome = toOutcome(result, execution, { aiAgentId: agent.id, now: secondsNow(context.runtime) });
   if (!outcome.success) return outcome;
   const isReply = execution.step === 'reply';
   const isWritten = isReply || informsCustomer;
@@ -37,67 +37,71 @@ export async function simulateExecution(
   };
 }
 
-async function simulateFirst(context: Context, executor: Executor, plan: ExecutionPlan): Promise<ActionResult> {
-  const { execution } = plan;
-  const steps = stepsOf(execution.step, execution.informsCustomer);
-  const success = (details: JsonObject = {}) => ownResult('success', 'dry_run', { dryRun: true, steps, ...details });
-  const failure = (reason: string) => ownResult('failure', reason, { dryRun: true, steps });
+async function simulateFirst(context: ExecutionContext, actor: Actor, plan: ExecutionPlan): Promise<ActionResult> {
+  const { step, informsCustomer } = plan.execution;
+  const internalData = { dryRun: true, steps: listSteps(step, informsCustomer) };
+  const { refusal, details, message = null } = await checkFirst(context, actor, plan);
+  if (refusal !== undefined) return ownResult('failure', refusal, internalData);
+  return { ...ownResult('success', 'dry_run', { ...internalData, ...details }), message };
+}
+
+/** The result of the check of a step: why it would be refused, or what it would do. */
+interface Checked {
+  refusal?: string;
+  details?: JsonObject;
+  /** The reply. */
+  message?: string;
+}
+
+async function checkFirst(context: ExecutionContext, actor: Actor, plan: ExecutionPlan): Promise<Checked> {
   try {
-    switch (execution.step) {
+    switch (plan.execution.step) {
       case 'call':
-        return simulateCall(context, plan, { success, failure });
+        return checkCall(context, plan);
       case 'reply':
-        return await simulateReply(context, executor, plan, { success, failure });
+        return await renderReply(context, actor, plan);
       default:
-        await validateChange(context, executor, plan);
-        return success();
+        await validateChange(context, actor, plan);
+        return {};
     }
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = readRefusal(error);
     if (refusal === undefined) throw error;
-    return failure(refusal);
+    return { refusal };
   }
 }
 
-/** Makes the results of a simulation. */
-interface Results {
-  success(details?: JsonObject): ActionResult;
-  failure(reason: string): ActionResult;
-}
-
-function simulateCall({ outbound }: Context, { agent }: ExecutionPlan, { success, failure }: Results): ActionResult {
+function checkCall({ backend }: ExecutionContext, { agent }: ExecutionPlan): Checked {
   if (agent.executor.type !== 'http') throw new Error('only an HTTP executor calls a backend system');
   const { method, url } = agent.executor;
-  const problem = outbound.checkUrl(url);
+  const problem = backend.checkUrl(url);
   // Without its query, which can hold a secret.
-  return problem ? failure(problem.code) : success({ method, url: url.replace(/[?#].*$/s, '') });
+  return problem ? { refusal: problem.code } : { details: { method, url: url.replace(/[?#].*$/s, '') } };
 }
 
-async function simulateReply(
-  context: Context,
-  { trace, signal, caller }: Executor,
+async function renderReply(
+  { prepareReply }: ExecutionContext,
+  { trace, signal, caller }: Actor,
   { ticket, execution }: ExecutionPlan,
-  { success, failure }: Results,
-): Promise<ActionResult> {
+): Promise<Checked> {
   const { templateId, data } = execution;
-  if (templateId === null) return failure('unknown_template');
-  const call = { trace, signal, ...(caller ? { caller } : {}) };
-  const render = await replyRenderer(context, call, ticket);
-  return { ...success(), message: shownMessage(await render(templateId, data)) };
+  if (templateId === null) return { refusal: 'unknown_template' };
+  const render = await prepareReply({ trace, signal, ...(caller ? { caller } : {}) }, ticket);
+  return { message: shownMessage(await render(templateId, data)) };
 }
 
 async function validateChange(
-  context: Context,
-  { trace, signal }: Executor,
+  context: ExecutionContext,
+  actor: Actor,
   { intent, execution }: ExecutionPlan,
 ): Promise<void> {
   const after = { ...intent, status: TicketIntentStatus.EXECUTED };
   const { txId: id, closesTicket } = execution;
   const record = { id, execution, changesTicket: true, closesTicket, validateOnly: true };
-  await recordExecution(context, { trace, signal }, after, record);
+  await context.tickets.recordExecution(actor, after, record);
 }
 
-function stepsOf(first: ExecutionStep, informsCustomer: boolean): ExecutionStep[] {
+function listSteps(first: ExecutionStep, informsCustomer: boolean): ExecutionStep[] {
   const steps: ExecutionStep[] = [];
   for (let step: ExecutionStep | undefined = first; step; step = stepAfter(step, informsCustomer)) steps.push(step);
   return steps;

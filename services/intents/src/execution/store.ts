@@ -9,7 +9,7 @@ import { type Claimed, openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection } from 'mongoose';
 import type { ExecutionState } from '../intent/rules/execution.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
-import { type IntentDocument, intentCollection, stateOf, weightOf } from '../intent/store.ts';
+import { fromDocument, type IntentDocument, intentCollection, jsonWeight } from '../intent/store.ts';
 
 /** An intent whose execution this process carries out. */
 export interface ClaimedExecution {
@@ -37,19 +37,19 @@ export interface ExecutionStore {
   advance(claim: Claimed<number>, change: ExecutionChange): Promise<boolean>;
   /** As `advance`, and ends the claim. */
   release(claim: Claimed<number>, change?: ExecutionChange): Promise<boolean>;
-  /** The ids of the executions that can be taken over, read as they are asked for. */
+  /** Reads the ids of the executions that can be taken over, in batches. */
   abandoned(): AsyncIterable<number>;
   /**
-   * The ids of the intents whose time for the execution by the system has come, in the same way. Units: Unix seconds.
+   * Reads the ids of the intents whose time for the execution by the system has come. Units: Unix seconds.
    */
   due(now: number): AsyncIterable<number>;
   /** Ends the wait for the execution of an intent by the system, unless it was proposed for another time meanwhile. */
   cancelAutomatic(intent: Pick<IntentState, 'id' | 'autoExecuteAt'>): Promise<void>;
 }
 
-/** How long an execution lasts without being renewed. */
+/** The time for which a claim lasts without being renewed. */
 const leaseMs = 15_000;
-/** How often a running execution is renewed. */
+/** The interval at which the claim of a running execution is renewed. */
 export const renewMs = 5_000;
 const batchSize = 50;
 const { READY } = TicketIntentStatus;
@@ -58,13 +58,13 @@ const { READY } = TicketIntentStatus;
 export function executionStore(connection: Connection): ExecutionStore {
   const intents = intentCollection(connection);
   const leases = openLeases<IntentDocument>(intents, { connection, durationMs: leaseMs });
-  const claimedOf = (found: (IntentDocument & { lease: { owner: string } }) | undefined) =>
-    found && { intent: stateOf(found), claim: { id: found._id, owner: found.lease.owner } };
+  const toClaimed = (document: (IntentDocument & { lease: { owner: string } }) | undefined) =>
+    document && { intent: fromDocument(document), claim: { id: document._id, owner: document.lease.owner } };
   /**
    * Reads ids in batches, because work on one can take longer than a cursor lives. `hint` names the index of the
    * filter.
    */
-  async function* idsOf(filter: object, hint: Record<string, 1>): AsyncGenerator<number> {
+  async function* readIds(filter: object, hint: Record<string, 1>): AsyncGenerator<number> {
     const batchAfter = (last: number) =>
       intents
         .find({ ...filter, _id: { $gt: last } }, { projection: { _id: 1 } })
@@ -74,24 +74,24 @@ export function executionStore(connection: Connection): ExecutionStore {
         .toArray();
     for (let last: number | undefined = 0; last !== undefined; ) {
       const after: number = last;
-      const found = await storeCall(() => batchAfter(after));
-      for (const { _id } of found) yield _id;
-      last = found[batchSize - 1]?._id;
+      const batch = await storeCall(() => batchAfter(after));
+      for (const { _id } of batch) yield _id;
+      last = batch[batchSize - 1]?._id;
     }
   }
   return {
     begin: (id, execution) =>
       storeCall(async () => {
         const set = { execution: JSON.stringify(execution), txId: execution.txId };
-        return claimedOf(await leases.claim({ _id: id, status: READY, execution: null }, { set }));
+        return toClaimed(await leases.claim({ _id: id, status: READY, execution: null }, { set }));
       }),
-    takeOver: (id) => storeCall(async () => claimedOf(await leases.claim({ _id: id, execution: { $gt: '' } }))),
+    takeOver: (id) => storeCall(async () => toClaimed(await leases.claim({ _id: id, execution: { $gt: '' } }))),
     renew: (claim) => storeCall(() => leases.renew(claim)),
-    advance: (claim, change) => storeCall(() => leases.renew(claim, fieldsOf(change))),
-    release: (claim, change = {}) => storeCall(() => leases.release(claim, fieldsOf(change))),
-    abandoned: () => idsOf({ execution: { $gt: '' }, ...leases.isFree() }, { 'lease.expiresAt': 1 }),
+    advance: (claim, change) => storeCall(() => leases.renew(claim, toFields(change))),
+    release: (claim, change = {}) => storeCall(() => leases.release(claim, toFields(change))),
+    abandoned: () => readIds({ execution: { $gt: '' }, ...leases.isFree() }, { 'lease.expiresAt': 1 }),
     due: (now) =>
-      idsOf({ autoExecuteAt: { $gte: 0, $lte: now }, status: READY, execution: null }, { autoExecuteAt: 1 }),
+      readIds({ autoExecuteAt: { $gte: 0, $lte: now }, status: READY, execution: null }, { autoExecuteAt: 1 }),
     cancelAutomatic: ({ id, autoExecuteAt }) =>
       storeCall(async () => {
         await intents.updateOne(
@@ -102,11 +102,11 @@ export function executionStore(connection: Connection): ExecutionStore {
   };
 }
 
-function fieldsOf({ execution, outcome, ...fields }: ExecutionChange) {
+function toFields({ execution, outcome, ...fields }: ExecutionChange) {
   const text = outcome && toJsonString(IntentOutcomeSchema, outcome);
   return {
     ...fields,
     ...(execution === undefined ? {} : { execution: execution && JSON.stringify(execution) }),
-    ...(text === undefined ? {} : { outcome: text, outcomeBytes: weightOf(text) }),
+    ...(text === undefined ? {} : { outcome: text, outcomeBytes: jsonWeight(text) }),
   };
 }

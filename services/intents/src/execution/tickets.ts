@@ -1,20 +1,27 @@
-import { Code, ConnectError } from '@connectrpc/connect';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { type Client, Code, ConnectError } from '@connectrpc/connect';
 import { ProblemSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
+import type {
+  AnalysisService,
+  RecordExecutionRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import {
   ContentType,
   type Conversation,
   DeliveryStatus,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import { AiSupportLevel, Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { ConversationService } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import { AiSupportLevel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
-import { ticketChangeOf } from '../agent/rules/ticket-fields.ts';
-import type { Context } from '../context.ts';
+import { toTicketChange } from '../agent/rules/ticket-fields.ts';
 import type { ExecutionState } from '../intent/rules/execution.ts';
-import { type IntentState, intentMessage, nextAutoExecution } from '../intent/rules/intent.ts';
+import { type IntentState, intentToProto, nextAutoExecution } from '../intent/rules/intent.ts';
+import type { IntentStore } from '../intent/store.ts';
 
 /** A message that was written to the customer. */
 export interface WrittenMessage {
@@ -35,60 +42,13 @@ export function shownMessage(text: string): string {
   return cutChars(text, maxShownChars);
 }
 
-/** The channels on which a written message reaches the customer. */
-const channelsThatReach: readonly Channel[] = [Channel.EMAIL, Channel.PORTAL, Channel.CHAT];
-
-/** Reads a ticket. Errors: ticket_not_found; those of the tickets service. */
-export async function readTicket(context: Context, call: OnBehalfOf, id: number): Promise<Ticket> {
-  return (await readSnapshot(context, call, id)).ticket;
-}
-
-/** Reads a ticket, and whether it counts as spam. Errors: as `readTicket`. */
-export async function readSnapshot(
-  context: Context,
-  { trace, signal }: OnBehalfOf,
-  id: number,
-): Promise<{ ticket: Ticket; isSpam: boolean }> {
-  // Called without the caller's identity, because only services may call this RPC.
-  const { snapshots } = await context.snapshots({ trace, signal }).getTicketSnapshots({ ticketIds: [id] });
-  const [{ ticket, isSpam } = {}] = snapshots;
-  if (!ticket || isSpam === undefined) throw notFound('Ticket');
-  return { ticket, isSpam };
-}
-
-/** The recipients of a message to the customer of a ticket; empty if nobody can be reached. */
-export function recipientsOf({ channel, replyRecipients }: Ticket): string[] {
-  return channelsThatReach.includes(channel) ? (replyRecipients?.to ?? []) : [];
-}
-
-/**
- * Writes a message to the customer, once for a key, on behalf of the actor, even if the access token of the actor has
- * expired since the execution began. Errors: as ConnectError.
- */
-export async function writeMessage(
-  context: Context,
-  call: OnBehalfOf,
-  { ticketId }: Pick<IntentState, 'ticketId'>,
-  { key, text, execution }: { key: string; text?: string; execution: ExecutionState },
-): Promise<WrittenMessage> {
-  const { templateId, data } = execution;
-  const content =
-    text === undefined && templateId !== null
-      ? { templateId, templateData: data }
-      : { content: { type: ContentType.TEXT, message: text ?? '' }, withEmailTemplate: true };
-  const headers = { 'idempotency-key': key };
-  const actor = { ...call, ...(call.caller && { caller: { ...call.caller, expiresAt: null } }) };
-  const { conversation } = await context.conversations(actor).replyToTicket({ ticketId, ...content }, { headers });
-  return {
-    isSent: conversation !== undefined && isSent(conversation),
-    recipient: conversation?.to.join(', ') ?? '',
-    text: shownMessage(text ?? conversation?.body ?? ''),
-  };
-}
-
-/** A message that is no mail is seen in the portal or in the chat. */
-function isSent({ deliveryStatus }: Conversation): boolean {
-  return deliveryStatus !== DeliveryStatus.FAILED;
+/** The message to write. */
+export interface OutgoingMessage {
+  /** The tickets service writes one message for a key. */
+  key: string;
+  /** Undefined for the message of the response template. */
+  text?: string;
+  execution: ExecutionState;
 }
 
 /** The record of an execution in its ticket. */
@@ -101,33 +61,99 @@ export interface ExecutionRecord {
   validateOnly?: boolean;
 }
 
-/** Stores an execution in its ticket, once for its id; `intent` is as it is afterwards. Errors: as ConnectError. */
-export async function recordExecution(
-  context: Context,
-  { trace, signal }: OnBehalfOf,
-  intent: IntentState,
-  { id, execution, changesTicket, closesTicket, validateOnly = false }: ExecutionRecord,
-): Promise<void> {
-  const { ticketId } = intent;
-  const others = (await context.intents.ofTicket(ticketId)).filter((one) => one.id !== intent.id);
-  const intents = [...others, ...(intent.id === 0 ? [] : [intent])].sort((left, right) => left.id - right.id);
-  const autoExecuteAt = nextAutoExecution(intents);
-  const { caller, fields } = execution;
-  await context.analysis({ trace, signal }).recordExecution({
-    ticketId,
-    executionId: id,
-    intentId: Math.max(intent.id, 1),
-    intents: intents.slice(-maxIntents).map(intentMessage),
-    close: closesTicket,
-    validateOnly,
-    ...(changesTicket && fields ? { change: ticketChangeOf(fields, ticketId) } : {}),
-    ...(autoExecuteAt === null ? {} : { autoExecuteAt: timestampOf(autoExecuteAt) }),
-    ...(caller === null && intent.outcome?.success ? { aiSupportLevel: AiSupportLevel.AUTOMATED } : {}),
-    ...(caller === null || caller.profileId === null ? {} : { profileId: caller.profileId, profileKind: caller.kind }),
-  });
+/** A call of this service without the identity of a caller. */
+type OwnCall = Pick<OnBehalfOf, 'trace' | 'signal'>;
+
+/** The reads and writes of an execution in the tickets service. Errors: those of the tickets service, as ConnectError. */
+export interface TicketCalls {
+  /** Reads a ticket, and whether it counts as spam. Errors: ticket_not_found. */
+  read(call: OwnCall, id: number): Promise<{ ticket: Ticket; isSpam: boolean }>;
+  /**
+   * Writes a message to the customer, once for a key, on behalf of the actor, even if the access token of the actor has
+   * expired since the execution began.
+   */
+  writeMessage(call: OnBehalfOf, ticketId: number, message: OutgoingMessage): Promise<WrittenMessage>;
+  /** Stores an execution in its ticket, once for its id; `intent` is as it is afterwards. */
+  recordExecution(call: OwnCall, intent: IntentState, record: ExecutionRecord): Promise<void>;
+  /** Ends the wait of a ticket for the execution of an intent, and begins the one for its other intents. */
+  cancelAutoExecution(call: OwnCall, ticket: Ticket, intentId: number): Promise<void>;
+}
+
+/** The clients of the tickets service that executions use. */
+export interface TicketServices {
+  snapshots(call: OnBehalfOf): Client<typeof SnapshotService>;
+  conversations(call: OnBehalfOf): Client<typeof ConversationService>;
+  analysis(call: OnBehalfOf): Client<typeof AnalysisService>;
+}
+
+/** Opens the calls of the tickets service. Those that only services may make carry no identity of a caller. */
+export function openTicketCalls(services: TicketServices, intents: Pick<IntentStore, 'ofTicket'>): TicketCalls {
+  const readOthers = async (ticketId: number, intentId: number) =>
+    (await intents.ofTicket(ticketId)).filter(({ id }) => id !== intentId);
+  return {
+    async read({ trace, signal }, id) {
+      const { snapshots } = await services.snapshots({ trace, signal }).getTicketSnapshots({ ticketIds: [id] });
+      const [{ ticket, isSpam } = {}] = snapshots;
+      if (!ticket || isSpam === undefined) throw notFound('Ticket');
+      return { ticket, isSpam };
+    },
+    async writeMessage(call, ticketId, { key, text, execution }) {
+      const { templateId, data } = execution;
+      const content =
+        text === undefined && templateId !== null
+          ? { templateId, templateData: data }
+          : { content: { type: ContentType.TEXT, message: text ?? '' }, withEmailTemplate: true };
+      const headers = { 'idempotency-key': key };
+      const actor = { ...call, ...(call.caller && { caller: { ...call.caller, expiresAt: null } }) };
+      const { conversation } = await services.conversations(actor).replyToTicket({ ticketId, ...content }, { headers });
+      return {
+        isSent: conversation !== undefined && isSent(conversation),
+        recipient: conversation?.to.join(', ') ?? '',
+        text: shownMessage(text ?? conversation?.body ?? ''),
+      };
+    },
+    async recordExecution({ trace, signal }, intent, record) {
+      const others = await readOthers(intent.ticketId, intent.id);
+      await services.analysis({ trace, signal }).recordExecution(recordToProto(intent, others, record));
+    },
+    async cancelAutoExecution({ trace, signal }, { id: ticketId, autoExecuteAt: replaced }, intentId) {
+      if (!replaced) return;
+      const next = nextAutoExecution(await readOthers(ticketId, intentId));
+      const request = { ticketId, replaced, ...(next === null ? {} : { autoExecuteAt: timestampOf(next) }) };
+      await services.analysis({ trace, signal }).replaceAutoExecution(request);
+    },
+  };
+}
+
+/** A message that is no mail is seen in the portal or in the chat. */
+function isSent({ deliveryStatus }: Conversation): boolean {
+  return deliveryStatus !== DeliveryStatus.FAILED;
 }
 
 const maxIntents = 100;
+
+function recordToProto(
+  intent: IntentState,
+  others: readonly IntentState[],
+  { id, execution, changesTicket, closesTicket, validateOnly = false }: ExecutionRecord,
+): MessageInitShape<typeof RecordExecutionRequestSchema> {
+  const { ticketId } = intent;
+  const intents = [...others, ...(intent.id === 0 ? [] : [intent])].sort((left, right) => left.id - right.id);
+  const autoExecuteAt = nextAutoExecution(intents);
+  const { caller, fields } = execution;
+  return {
+    ticketId,
+    executionId: id,
+    intentId: Math.max(intent.id, 1),
+    intents: intents.slice(-maxIntents).map(intentToProto),
+    close: closesTicket,
+    validateOnly,
+    ...(changesTicket && fields ? { change: toTicketChange(fields, ticketId) } : {}),
+    ...(autoExecuteAt === null ? {} : { autoExecuteAt: timestampOf(autoExecuteAt) }),
+    ...(caller === null && intent.outcome?.success ? { aiSupportLevel: AiSupportLevel.AUTOMATED } : {}),
+    ...(caller === null || caller.profileId === null ? {} : { profileId: caller.profileId, profileKind: caller.kind }),
+  };
+}
 
 /** Codes of errors after which the same request would be refused again. Other errors are retryable. */
 const refusals = new Set<Code>([
@@ -141,7 +167,7 @@ const refusals = new Set<Code>([
 ]);
 
 /** Returns the reason of a permanent refusal by another service; undefined for a retryable error. */
-export function refusalOf(error: unknown): string | undefined {
+export function readRefusal(error: unknown): string | undefined {
   if (!(error instanceof ConnectError) || !refusals.has(error.code)) return undefined;
   const [problem] = error.findDetails(ProblemSchema);
   return problem?.reason || Code[error.code].replace(/(?<=.)[A-Z]/g, '_$&').toLowerCase();

@@ -63,6 +63,7 @@ describe.each([
   ['none', { executor: { type: 'none' } }],
   ['closeTicket', { executor: { type: 'closeTicket' } }],
 ])('a disabled AI agent of type %s', (_, agent) => {
+  // guarantee: I26
   test('executes nothing, until it is enabled again', async () => {
     const intent = await proposed(agent);
     await intent.change({ enabled: false });
@@ -75,6 +76,7 @@ describe.each([
 });
 
 describe('who may execute an AI agent', () => {
+  // guarantee: I26
   test('by default leaves out vendors where a backend system is called', async () => {
     const intent = await proposed();
     for (const kind of ['vendor', 'vendorPartner'])
@@ -88,6 +90,7 @@ describe('who may execute an AI agent', () => {
     expect(await execute(other.id, {}, vendor)).toEqual([200, 'ok']);
   });
 
+  // guarantee: I26
   test('is what the AI agent says: kinds, and a right', async () => {
     const executableBy = { kinds: ['vendor'], permission: 'executePayouts' };
     const intent = await proposed({ executableBy });
@@ -109,6 +112,7 @@ describe('who may execute an AI agent', () => {
 });
 
 describe('a closed ticket', () => {
+  // guarantee: I26
   test('is not one for which a backend system is called, unless its AI agent allows it', async () => {
     const intent = await proposed();
     intent.ticket.status = TicketStatus.CLOSED;

@@ -1,16 +1,11 @@
 import { create } from '@bufbuild/protobuf';
-import {
-  ConfidenceColor,
-  IntentOutcomeSchema,
-  TicketIntentStatus,
-} from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
+import { ConfidenceColor, IntentOutcomeSchema, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import type { Connection } from 'mongoose';
 import { beforeAll, expect, test } from 'vitest';
 import { executionStore } from '../execution/store.ts';
 import type { IntentProposal } from './rules/intent.ts';
-import { buildIntentIndexes, type IntentStore, intentCollection, intentStore } from './store.ts';
+import { buildIntentIndexes, intentCollection, intentStore, type IntentStore } from './store.ts';
 
 const { READY, EXECUTED, INVALIDATED } = TicketIntentStatus;
 
@@ -20,7 +15,7 @@ let intents: IntentStore;
 beforeAll(async () => {
   connection = await testDatabase();
   await buildIntentIndexes(connection);
-  intents = intentStore(connection, idSequence(connection, 'intent'));
+  intents = intentStore(connection, { among: async () => new Set() });
 });
 
 function proposal(changes: Partial<IntentProposal> = {}): IntentProposal {
@@ -76,6 +71,7 @@ test('what was executed, is being executed or was made by a request stays, and i
   expect(await intents.ofTicket(2)).toEqual([...before, own]);
 });
 
+// guarantee: I23
 test('what has failed is proposed again, but gets no time at which the system would execute it once more', async () => {
   await propose(8, proposal());
   const [failed] = await intents.ofTicket(8);
@@ -134,6 +130,7 @@ test('a ticket shows at most 100 intents', async () => {
   );
 });
 
+// spec: 25.4
 test('nothing is left of the intents of a ticket that is erased', async () => {
   await propose(7, proposal());
   await intents.erase([7]);

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { fromJsonString, type JsonValue, toJsonString } from '@bufbuild/protobuf';
 import { IntentOutcomeSchema, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
-import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
+import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
+import { type IdSequence, idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { Leased } from '@ticketing/store/leases/lease.ts';
 import type { Connection, mongo } from 'mongoose';
-import { jsonValues } from './rules/data.ts';
+import { countValues } from './rules/data.ts';
 import type { ExecutionState } from './rules/execution.ts';
 import type { IntentProposal, IntentState } from './rules/intent.ts';
 
@@ -17,6 +19,7 @@ export interface TicketProposals {
 
 /** The intents. Errors of every operation: store_unavailable. */
 export interface IntentStore {
+  nextId(): Promise<number>;
   find(id: number): Promise<IntentState | undefined>;
   /**
    * Returns the intents that a ticket shows, sorted by id. Executable ones are chosen first, then executed, then
@@ -29,8 +32,11 @@ export interface IntentStore {
    * that was executed, or is being executed, is not made again. An intent that is no longer proposed is invalidated.
    */
   propose(proposals: TicketProposals): Promise<void>;
-  /** Adds an intent that a request has made. One with its id stays as it is. */
-  add(intent: IntentState): Promise<void>;
+  /**
+   * Adds an intent that a request has made. One with its id stays as it is. Returns the stored one; undefined if its
+   * ticket was deleted.
+   */
+  add(intent: IntentState): Promise<IntentState | undefined>;
   /** Removes the intents of tickets. */
   erase(ticketIds: readonly number[]): Promise<void>;
 }
@@ -45,21 +51,34 @@ const maxInvalidated = 10;
 const maxBytes = 1024 * 1024;
 
 /** Opens the intents on a connection. */
-export function intentStore(connection: Connection, ids: IdSequence): IntentStore {
+export function intentStore(connection: Connection, deletedTickets: Pick<ErasedIds, 'among'>): IntentStore {
   const intents = intentCollection(connection);
+  const ids = idSequence(connection, 'intent');
+  const find = (id: number) =>
+    storeCall(async () => {
+      const document = await intents.findOne({ _id: id });
+      return document ? fromDocument(document) : undefined;
+    });
+  const erase = async (ticketIds: readonly number[]) => {
+    if (ticketIds.length === 0) return;
+    await storeCall(() => intents.deleteMany({ ticketId: { $in: [...ticketIds] } }));
+  };
+  // The erasure of a ticket that is deleted during a write does not see the write.
+  const eraseIfDeleted = async (ticketId: number) => erase([...(await deletedTickets.among([ticketId]))]);
   return {
-    find: (id) =>
-      storeCall(async () => {
-        const found = await intents.findOne({ _id: id });
-        return found ? stateOf(found) : undefined;
-      }),
+    nextId: () => ids.next(),
+    find,
     ofTicket: (ticketId) => storeCall(() => shownIntents(intents, ticketId)),
-    propose: (proposals) => storeCall(() => propose(intents, ids, proposals)),
-    add: (intent) => storeCall(() => insert(intents, intent)),
-    erase: async (ticketIds) => {
-      if (ticketIds.length === 0) return;
-      await storeCall(() => intents.deleteMany({ ticketId: { $in: [...ticketIds] } }));
+    async propose(proposals) {
+      await storeCall(() => propose(intents, ids, proposals));
+      await eraseIfDeleted(proposals.ticketId);
     },
+    async add(intent) {
+      await storeCall(() => insert(intents, intent));
+      await eraseIfDeleted(intent.ticketId);
+      return find(intent.id);
+    },
+    erase,
   };
 }
 
@@ -78,11 +97,11 @@ async function shownIntents(intents: Intents, ticketId: number): Promise<IntentS
     bytes += own;
     return true;
   });
-  const found = await intents
+  const documents = await intents
     .find({ _id: { $in: shown.map(({ _id }) => _id) } })
     .sort({ _id: 1 })
     .toArray();
-  return found.map(stateOf);
+  return documents.map(fromDocument);
 }
 
 async function propose(intents: Intents, ids: IdSequence, { ticketId, proposals }: TicketProposals) {
@@ -100,7 +119,7 @@ async function propose(intents: Intents, ids: IdSequence, { ticketId, proposals 
       const { name, code, confidence, confidenceColor, messagePreview, recipient, options, infos, autoExecuteAt } =
         intent;
       const shown = { name, code, confidence, confidenceColor, messagePreview, recipient, options, infos };
-      const fields = { ...shown, bytes: bytesOf(intent) };
+      const fields = { ...shown, bytes: estimateBytes(intent) };
       const same = { ...ready, proposal: key };
       await intents.updateOne({ ...same, outcome: null }, { $set: { ...fields, autoExecuteAt } });
       // One that has failed is executed again by a person only.
@@ -123,7 +142,7 @@ const initial = {
 /** Inserts an intent. If its id or its proposal is stored already, nothing is. */
 async function insert(intents: Intents, intent: IntentState): Promise<void> {
   try {
-    await intents.insertOne(documentOf(intent));
+    await intents.insertOne(toDocument(intent));
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
   }
@@ -162,7 +181,7 @@ export type Intents = mongo.Collection<IntentDocument>;
 
 /** The collection of the intents. */
 export function intentCollection(connection: Connection): Intents {
-  return connection.collection('intents') as unknown as Intents;
+  return openCollection<IntentDocument>(connection, 'intents');
 }
 
 /** Builds the missing indexes of the intents. */
@@ -178,10 +197,10 @@ export async function buildIntentIndexes(connection: Connection): Promise<void> 
 }
 
 /** Converts an intent to its document, without the lease. */
-export function documentOf(state: IntentState): Omit<IntentDocument, 'lease'> {
+export function toDocument(state: IntentState): Omit<IntentDocument, 'lease'> {
   const { id, data, outcome, execution, ...fields } = state;
   const outcomeText = outcome && toJsonString(IntentOutcomeSchema, outcome);
-  const stored = {
+  const texts = {
     ...fields,
     data: data && JSON.stringify(data),
     outcome: outcomeText,
@@ -189,11 +208,11 @@ export function documentOf(state: IntentState): Omit<IntentDocument, 'lease'> {
     txId: execution?.txId ?? (outcome?.txId || null),
     proposal: state.proposedBy === 'analysis' ? proposalKey(state) : null,
   };
-  return { _id: id, ...stored, bytes: bytesOf(state), outcomeBytes: weightOf(outcomeText) };
+  return { _id: id, ...texts, bytes: estimateBytes(state), outcomeBytes: jsonWeight(outcomeText) };
 }
 
-/** A stored intent. */
-export function stateOf(document: IntentDocument): IntentState {
+/** Converts a document to the intent. */
+export function fromDocument(document: IntentDocument): IntentState {
   const {
     _id,
     data,
@@ -234,16 +253,16 @@ function sorted(value: JsonValue): JsonValue {
 const bytesPerValue = 64;
 
 /** Estimates the size of a JSON text in a protobuf message, in bytes; many small values count more than their bytes. */
-export function weightOf(text: string | null): number {
-  return text === null ? 0 : Math.max(Buffer.byteLength(text), bytesPerValue * jsonValues(JSON.parse(text)));
+export function jsonWeight(text: string | null): number {
+  return text === null ? 0 : Math.max(Buffer.byteLength(text), bytesPerValue * countValues(JSON.parse(text)));
 }
 
 /** Estimates the size of an intent in a protobuf message, in bytes, from its parts that can be large. */
-export function bytesOf({
+export function estimateBytes({
   data,
   infos,
   options,
   messagePreview,
 }: Pick<IntentProposal, 'data' | 'infos' | 'options' | 'messagePreview'>): number {
-  return 1000 + weightOf(JSON.stringify(data)) + weightOf(JSON.stringify([infos, options, messagePreview]));
+  return 1000 + jsonWeight(JSON.stringify(data)) + jsonWeight(JSON.stringify([infos, options, messagePreview]));
 }

@@ -5,7 +5,7 @@ export interface Calibration {
 }
 
 /** Converts a score to a probability. */
-export function probabilityOf(score: number, { slope, offset }: Calibration): number {
+export function toProbability(score: number, { slope, offset }: Calibration): number {
   return 1 / (1 + Math.exp(-(slope * score + offset)));
 }
 
@@ -23,7 +23,7 @@ export function calibrate(scores: readonly number[], truth: readonly boolean[]):
     isTrue ? (positives + 1) / (positives + 2) : 1 / (truth.length - positives + 2),
   );
   let best: Calibration = { slope: 0, offset: Math.log((positives + 1) / (truth.length - positives + 1)) };
-  let loss = lossOf(scores, targets, best);
+  let loss = computeLoss(scores, targets, best);
   for (let count = 0; count < maxSteps; count += 1) {
     const step = newtonStep(scores, targets, best);
     let rate = 1;
@@ -31,7 +31,7 @@ export function calibrate(scores: readonly number[], truth: readonly boolean[]):
     let nextLoss = loss;
     do {
       next = { slope: best.slope + rate * step.slope, offset: best.offset + rate * step.offset };
-      nextLoss = lossOf(scores, targets, next);
+      nextLoss = computeLoss(scores, targets, next);
       rate /= 2;
     } while (!(nextLoss <= loss) && rate > 1e-10);
     const gain = loss - nextLoss;
@@ -47,7 +47,7 @@ function newtonStep(scores: readonly number[], targets: readonly number[], at: C
   const ridge = 1e-9;
   let [slopeSlope, slopeOffset, offsetOffset, slope, offset] = [ridge, 0, ridge, 0, 0];
   for (const [index, score] of scores.entries()) {
-    const probability = probabilityOf(score, at);
+    const probability = toProbability(score, at);
     const variance = probability * (1 - probability);
     const error = probability - (targets[index] ?? 0);
     slopeSlope += score * score * variance;
@@ -63,7 +63,7 @@ function newtonStep(scores: readonly number[], targets: readonly number[], at: C
   };
 }
 
-function lossOf(scores: readonly number[], targets: readonly number[], { slope, offset }: Calibration): number {
+function computeLoss(scores: readonly number[], targets: readonly number[], { slope, offset }: Calibration): number {
   let loss = 0;
   for (const [index, score] of scores.entries()) {
     const value = slope * score + offset;

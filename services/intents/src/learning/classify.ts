@@ -1,11 +1,11 @@
-import { probabilityOf } from './calibration.ts';
+import { toProbability } from './calibration.ts';
 import type { Features } from './features.ts';
-import { bestOf } from './learn-labels.ts';
+import { findBest } from './learn-labels.ts';
 import type { Column, Model, Task } from './model.ts';
-import { vectorOf } from './vocabulary.ts';
+import { toVector } from './vocabulary.ts';
 
 /** A label that was found in a ticket, and the probability that it is right. */
-export interface Found<Label> {
+export interface Finding<Label> {
   label: Label;
   confidence: number;
 }
@@ -13,27 +13,27 @@ export interface Found<Label> {
 /** The labels that a model finds in a ticket. */
 export interface Classes {
   /** The tags that are probable enough, by id, the most probable first. */
-  tags: Found<number>[];
+  tags: Finding<number>[];
   /** The topic that fits best; null if the model knows none. */
-  topic: Found<string> | null;
+  topic: Finding<string> | null;
   /** The probability that the ticket is spam; null if the model does not know spam. */
   spamProbability: number | null;
 }
 
 /** Classifies a ticket with a model. */
 export function classify(features: Features, model: Model): Classes {
-  const scored = scoresOf(features, model);
+  const scored = computeScores(features, model);
   const ofTask = (task: Task) => scored.filter(({ column }) => column.task === task);
   const probabilities = ofTask('tag').map(({ column, score }) => ({
     label: Number(column.label),
-    confidence: probabilityOf(score, column.measurement.calibration),
+    confidence: toProbability(score, column.measurement.calibration),
   }));
   const tags = probabilities
     .filter(({ confidence }) => confidence >= model.tagThreshold)
     .sort((left, right) => right.confidence - left.confidence || left.label - right.label);
   const [spam] = ofTask('spam');
-  const spamProbability = spam ? probabilityOf(spam.score, spam.column.measurement.calibration) : null;
-  return { tags, topic: topicOf(ofTask('topic')), spamProbability };
+  const spamProbability = spam ? toProbability(spam.score, spam.column.measurement.calibration) : null;
+  return { tags, topic: chooseTopic(ofTask('topic')), spamProbability };
 }
 
 interface Scored {
@@ -41,16 +41,16 @@ interface Scored {
   score: number;
 }
 
-function topicOf(scored: readonly Scored[]): Found<string> | null {
-  const { best, logOdds } = bestOf(scored.map(({ score }) => score));
+function chooseTopic(scored: readonly Scored[]): Finding<string> | null {
+  const { best, logOdds } = findBest(scored.map(({ score }) => score));
   const column = scored[best]?.column;
   if (!column) return null;
-  return { label: column.label, confidence: probabilityOf(logOdds, column.measurement.calibration) };
+  return { label: column.label, confidence: toProbability(logOdds, column.measurement.calibration) };
 }
 
-function scoresOf(features: Features, { vocabulary, columns, weights }: Model): Scored[] {
+function computeScores(features: Features, { vocabulary, columns, weights }: Model): Scored[] {
   const sums = new Float64Array(columns.length);
-  const { indices, values } = vectorOf(features, vocabulary);
+  const { indices, values } = toVector(features, vocabulary);
   for (const [position, index] of indices.entries()) {
     const value = values[position] ?? 0;
     for (let column = 0; column < columns.length; column += 1) {

@@ -13,7 +13,7 @@ function opened(...versions: number[]) {
       if (version === undefined) return undefined;
       return { version, trainedAt: 0, durationMs: 0, erasures: 0, examples: 0, labels: 0 };
     },
-    bytesOf: async (version: number) => (state.versions.includes(version) ? Uint8Array.of(version) : undefined),
+    readBytes: async (version: number) => (state.versions.includes(version) ? Uint8Array.of(version) : undefined),
     discard: async (version: number) => {
       state.versions.splice(state.versions.indexOf(version), 1);
     },
@@ -40,7 +40,7 @@ test('keeps its model while the store is unavailable, and while the newest one i
   expect(await version()).toBe(1);
   state.isAvailable = true;
   state.versions.push(2);
-  store.bytesOf = async () => undefined;
+  store.readBytes = async () => undefined;
   state.now += 1_000;
   expect(await version()).toBe(1);
 });

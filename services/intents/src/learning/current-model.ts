@@ -6,7 +6,7 @@ const maxAgeMs = 1_000;
 
 /** Opens the newest model of the store. Its bytes are read once. */
 export function openCurrentModel(
-  models: Pick<ModelStore, 'newest' | 'bytesOf' | 'discard'>,
+  models: Pick<ModelStore, 'newest' | 'readBytes' | 'discard'>,
   now: () => number,
   log: Logger,
 ): ModelSource {
@@ -17,7 +17,7 @@ export function openCurrentModel(
   async function read(): Promise<void> {
     const version = (await models.newest())?.version;
     if (version === current?.version) return;
-    const bytes = version === undefined ? undefined : await models.bytesOf(version);
+    const bytes = version === undefined ? undefined : await models.readBytes(version);
     // It was removed in between, because there is a newer one.
     if (version !== undefined && !bytes) return;
     current = version === undefined || !bytes ? undefined : { version, bytes };

@@ -1,13 +1,15 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
+import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import { type Claimed, type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
 import { type Connection, mongo } from 'mongoose';
-import type { DecidedTags, Decision, LabelledFeatures } from './rules/label.ts';
+import type { LabelChange, LabelledFeatures, TagLabels } from './rules/label.ts';
 
 /** A ticket that only this process reads, until its lease expires. */
-export interface ClaimedDecision {
+export interface ClaimedTicket {
   ticketId: number;
-  tags: DecidedTags | null;
+  tags: TagLabels | null;
   attempts: number;
   claim: Claimed<number>;
   /** The state when it was claimed. */
@@ -23,24 +25,21 @@ export interface ExampleCounts {
 }
 
 /**
- * The tickets that somebody has decided something about: first a queue of those to read, then examples to learn from.
+ * The tickets that somebody has labelled: first a queue of those to read, then examples to learn from.
  * Errors of every operation: store_unavailable.
  */
 export interface ExampleStore {
-  /**
-   * Notes decisions; their tickets are read, or read again. An older decision about tags than the noted one is left
-   * out.
-   */
-  note(decisions: readonly Decision[]): Promise<void>;
+  /** Records changes of labels; their tickets are read, or read again. Older tags than the recorded ones are left out. */
+  record(changes: readonly LabelChange[]): Promise<void>;
   /** Claims the ticket that has been due for the longest time; undefined if none is. */
-  claim(): Promise<ClaimedDecision | undefined>;
+  claim(): Promise<ClaimedTicket | undefined>;
   /**
-   * Stores the example of a ticket; null: nothing is learned from it. If more was noted meanwhile, the ticket is read
-   * once more.
+   * Stores the example of a ticket; null: nothing is learned from it. If more was recorded meanwhile, the ticket is
+   * read once more.
    */
-  keep(claimed: ClaimedDecision, example: LabelledFeatures | null): Promise<void>;
-  /** Releases a ticket to be read later; without a delay, not until something is noted. */
-  retry(claimed: ClaimedDecision, retry: { error: string; delayMs: number | null; counts: boolean }): Promise<void>;
+  keep(claimed: ClaimedTicket, example: LabelledFeatures | null): Promise<void>;
+  /** Releases a ticket to be read later; without a delay, not until something is recorded. */
+  retry(claimed: ClaimedTicket, retry: { error: string; delayMs: number | null; counts: boolean }): Promise<void>;
   /** Reads all tickets again whose examples have another format. */
   readAgain(): Promise<void>;
   erase(ticketIds: readonly number[]): Promise<void>;
@@ -60,41 +59,67 @@ const batchSize = 200;
 /** A clock that is read before a write is behind the moment of the write. */
 const toleranceMs = 5_000;
 
-/**
- * Opens the examples on a connection. `format` is the format of the features that this program makes; `noteErasure` is
- * called after examples were wiped, and before their documents are deleted.
- */
-export function exampleStore(
-  connection: Connection,
-  { format, noteErasure }: { format: number; noteErasure: () => Promise<void> },
-): ExampleStore {
+/** The inputs of the store of examples. */
+export interface ExampleStoreOptions {
+  /** The format of the features that this program makes. */
+  format: number;
+  /** Called after examples were wiped, and before their documents are deleted. */
+  noteErasure(): Promise<void>;
+  /** The ids of deleted tickets and tags. */
+  deleted: Readonly<Record<'tickets' | 'tags', Pick<ErasedIds, 'among'>>>;
+}
+
+/** Opens the examples on a connection. Deleted tickets and tags that a write names are dropped after it. */
+export function exampleStore(connection: Connection, options: ExampleStoreOptions): ExampleStore {
   const examples = exampleCollection(connection);
-  const leases = openLeases<ExampleDocument>(examples, { connection, durationMs: leaseMs });
   const at = (delayMs = 0) => new Date(serverTime(connection) + delayMs);
-  const isLearned = { 'example.format': format };
+  const parts = { connection, examples, at, ...options };
+  const removals = openRemovals(parts);
+  return { ...openQueue(parts, removals), ...removals, ...openReads(parts) };
+}
+
+interface Parts extends ExampleStoreOptions {
+  connection: Connection;
+  examples: mongo.Collection<ExampleDocument>;
+  at(delayMs?: number): Date;
+}
+
+type Removals = Pick<ExampleStore, 'erase' | 'dropTags'>;
+
+function openQueue(
+  { connection, examples, at, format, deleted }: Parts,
+  { erase, dropTags }: Removals,
+): Pick<ExampleStore, 'record' | 'claim' | 'keep' | 'retry' | 'readAgain'> {
+  const leases = openLeases<ExampleDocument>(examples, { connection, durationMs: leaseMs });
   return {
-    note: async (decisions) => {
-      if (decisions.length === 0) return;
-      await storeCall(() => note(examples, decisions, at()));
+    async record(changes) {
+      if (changes.length === 0) return;
+      await storeCall(() => record(examples, changes, at()));
+      // The erasure of a ticket that was deleted meanwhile has not seen what was recorded.
+      await erase([...(await deleted.tickets.among(changes.map(({ ticketId }) => ticketId)))]);
     },
     claim: () =>
       storeCall(async () => {
-        const found = await leases.claim({ dueAt: { $lte: at() } }, { sort: { dueAt: 1 }, increment: { attempts: 1 } });
-        if (!found) return undefined;
-        const { _id: ticketId, tags, attempts, revision, example: stored, lease } = found;
+        const isDue = { dueAt: { $lte: at() } };
+        const document = await leases.claim(isDue, { sort: { dueAt: 1 }, increment: { attempts: 1 } });
+        if (!document) return undefined;
+        const { _id: ticketId, tags, attempts, revision, example: stored, lease } = document;
         const claim = { id: ticketId, owner: lease.owner };
         return { ticketId, tags: tags.version === 0 ? null : tags, attempts, claim, revision, stored };
       }),
-    keep: (claimed, example) =>
-      storeCall(async () => {
-        const next = example && storedOf(example, format);
+    async keep(claimed, example) {
+      await storeCall(async () => {
+        const next = example && toStored(example, format);
         const change = isSame(claimed.stored, next) ? {} : { example: next, changedAt: at() };
         const done = { ...change, dueAt: null, attempts: 0, lastError: null, lease: null };
         const isUnchanged = { ...leases.isHeld(claimed.claim), revision: claimed.revision };
         if ((await examples.updateOne(isUnchanged, { $set: done })).matchedCount === 1) return;
-        // Something was noted meanwhile: the ticket is due again.
+        // Something was recorded meanwhile: the ticket is due again.
         await leases.release(claimed.claim);
-      }),
+      });
+      // The deletion of a tag that was deleted meanwhile has not seen this example.
+      await dropTags([...(await deleted.tags.among(example?.tagIds ?? []))]);
+    },
     retry: ({ claim, attempts }, { error, delayMs, counts }) =>
       storeCall(async () => {
         const dueAt = delayMs === null ? null : at(delayMs);
@@ -105,6 +130,11 @@ export function exampleStore(
         const isOutdated = { dueAt: null, 'example.format': { $exists: true, $ne: format } };
         await examples.updateMany(isOutdated, { $set: { dueAt: at(), attempts: 0 }, $inc: { revision: 1 } });
       }),
+  };
+}
+
+function openRemovals({ examples, at, noteErasure }: Parts): Removals {
+  return {
     erase: async (ticketIds) => {
       if (ticketIds.length === 0) return;
       await storeCall(async () => {
@@ -126,6 +156,12 @@ export function exampleStore(
         );
       });
     },
+  };
+}
+
+function openReads({ examples, format }: Parts): Pick<ExampleStore, 'counts' | 'areThere' | 'changedSince' | 'newest'> {
+  const isLearned = { 'example.format': format };
+  return {
     counts: () =>
       storeCall(async () => {
         const [learned, queued, givenUp] = await Promise.all([
@@ -142,9 +178,9 @@ export function exampleStore(
   };
 }
 
-async function note(
+async function record(
   examples: mongo.Collection<ExampleDocument>,
-  decisions: readonly Decision[],
+  changes: readonly LabelChange[],
   now: Date,
 ): Promise<void> {
   const initial = {
@@ -153,9 +189,9 @@ async function note(
     ...{ dueAt: null, attempts: 0, lastError: null, example: null, changedAt: null, lease: null },
   };
   const due = { dueAt: now, attempts: 0 };
-  const writes = decisions.flatMap(({ ticketId: _id, tags, spam }): mongo.AnyBulkWriteOperation<ExampleDocument>[] => {
+  const writes = changes.flatMap(({ ticketId: _id, tags, spam }): mongo.AnyBulkWriteOperation<ExampleDocument>[] => {
     const again = { $inc: { revision: 1 } };
-    // A change of the text concerns only tickets that were decided before.
+    // A change of the text concerns only tickets that were labelled before.
     if (!tags && !spam) return [{ updateOne: { filter: { _id }, update: { $set: due, ...again } } }];
     const exists = { updateOne: { filter: { _id }, update: { $setOnInsert: initial }, upsert: true } };
     const filter = tags ? { _id, 'tags.version': { $lt: tags.version } } : { _id };
@@ -180,18 +216,18 @@ async function* newest(
     .batchSize(batchSize);
   try {
     while (await storeCall(() => cursor.hasNext())) {
-      yield cursor.readBufferedDocuments().flatMap(({ example }) => (example ? [labelledOf(example)] : []));
+      yield cursor.readBufferedDocuments().flatMap(({ example }) => (example ? [fromStored(example)] : []));
     }
   } finally {
     await cursor.close();
   }
 }
 
-function storedOf({ features, tagIds, isSpam }: LabelledFeatures, format: number): StoredExample {
+function toStored({ features, tagIds, isSpam }: LabelledFeatures, format: number): StoredExample {
   return { format, features: new mongo.Binary(features), tagIds: tagIds && [...tagIds], isSpam };
 }
 
-function labelledOf({ features, tagIds, isSpam }: StoredExample): LabelledFeatures {
+function fromStored({ features, tagIds, isSpam }: StoredExample): LabelledFeatures {
   return { features: features.value(), tagIds, isSpam };
 }
 
@@ -199,11 +235,11 @@ function isSame(before: StoredExample | null, after: StoredExample | null): bool
   if (!before || !after) return before === after;
   const labels = ({ format, tagIds, isSpam }: StoredExample) => JSON.stringify([format, tagIds, isSpam]);
   return (
-    labels(before) === labels(after) && Buffer.compare(labelledOf(before).features, labelledOf(after).features) === 0
+    labels(before) === labels(after) && Buffer.compare(fromStored(before).features, fromStored(after).features) === 0
   );
 }
 
-/** The tags that somebody has decided; `version` 0: nobody has. */
+/** The tags that somebody has set; `version` 0: nobody has. */
 export interface StoredTags {
   version: number;
   tagIds: number[];
@@ -215,17 +251,17 @@ export interface StoredExample {
   /** The version of the format of models and features. */
   format: number;
   features: mongo.Binary;
-  /** Null: nobody has decided. */
+  /** Null: nobody has set any. */
   tagIds: number[] | null;
   isSpam: boolean | null;
 }
 
-/** A ticket that somebody has decided something about. */
+/** A ticket that somebody has labelled. */
 export interface ExampleDocument extends Leased<number> {
   tags: StoredTags;
-  /** Rises with everything that is noted of the ticket. */
+  /** Rises with everything that is recorded of the ticket. */
   revision: number;
-  /** The time at which the ticket is to be read; null: not again, until something is noted. */
+  /** The time at which the ticket is to be read; null: not again, until something is recorded. */
   dueAt: Date | null;
   attempts: number;
   lastError: string | null;
@@ -236,7 +272,7 @@ export interface ExampleDocument extends Leased<number> {
 
 /** The collection of a connection. */
 export function exampleCollection(connection: Connection): mongo.Collection<ExampleDocument> {
-  return connection.collection('examples') as unknown as mongo.Collection<ExampleDocument>;
+  return openCollection<ExampleDocument>(connection, 'examples');
 }
 
 /** Builds the missing indexes of the examples. */

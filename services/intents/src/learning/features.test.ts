@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { featuresFromBytes, featuresOf, featuresToBytes, wordBit } from './features.ts';
+import { extractFeatures, featuresFromBytes, featuresToBytes, wordBit } from './features.ts';
 import { maxBodyChars, maxSubjectChars } from './ticket-text.ts';
 
-const of = (body: string, subject: string | null = null) => featuresOf({ subject, body });
+const of = (body: string, subject: string | null = null) => extractFeatures({ subject, body });
 
 test('a word and its parts are features', () => {
   const { hashes, counts } = of('router');
@@ -46,14 +46,14 @@ test('only the beginning of a text is read', () => {
 
 test('a text without words has no features', () => {
   for (const text of ['', ' ', '!?…', '😀😀', '\0\0']) expect(of(text).hashes).toHaveLength(0);
-  expect(featuresOf({ subject: null, body: null }).hashes).toHaveLength(0);
+  expect(extractFeatures({ subject: null, body: null }).hashes).toHaveLength(0);
 });
 
 test.each([
   ['a text', 'Guten Tag, mein Abschlag ist viel zu hoch. Abschlag, Abschlag!'],
   ['nothing', ''],
 ])('features of %s are the same after they were bytes', (_, body) => {
-  const features = featuresOf({ subject: null, body });
+  const features = extractFeatures({ subject: null, body });
   // As the driver returns them: a part of a larger buffer, at any position.
   const stored = Buffer.concat([Buffer.from('abc'), featuresToBytes(features), Buffer.from('d')]).subarray(3, -1);
   expect(featuresFromBytes(stored)).toEqual(features);

@@ -24,12 +24,12 @@ const maxDigits = 3;
  * Turns a text into features. Numbers of more than three digits become one and the same word, so that no number of a
  * customer, a contract or a telephone is learned.
  */
-export function featuresOf(text: TicketText): Features {
-  return featuresOfWords(readText(text).words);
+export function extractFeatures(text: TicketText): Features {
+  return extractWordFeatures(readText(text).words);
 }
 
 /** Turns folded words, with a space between each, into features. */
-export function featuresOfWords(words: string): Features {
+export function extractWordFeatures(words: string): Features {
   const counts = new Map<number, number>();
   const add = (hash: number) => counts.set(hash, (counts.get(hash) ?? 0) + 1);
   for (const word of words.split(' ')) if (word !== '') addWord(withoutNumber(word), add);
@@ -44,14 +44,14 @@ function withoutNumber(word: string): string {
 
 function addWord(word: string, add: (hash: number) => void): void {
   const bounded = ` ${word} `;
-  add((hashOf(bounded, 0, bounded.length) | wordBit) >>> 0);
+  add((hashText(bounded, 0, bounded.length) | wordBit) >>> 0);
   for (let start = 0; start === 0 || start + partLength <= bounded.length; start += 1) {
-    add((hashOf(bounded, start, Math.min(bounded.length, start + partLength)) & ~wordBit) >>> 0);
+    add((hashText(bounded, start, Math.min(bounded.length, start + partLength)) & ~wordBit) >>> 0);
   }
 }
 
 /** FNV-1a over UTF-16 units, mixed so that all bits depend on all units. */
-function hashOf(text: string, start: number, end: number): number {
+function hashText(text: string, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let index = start; index < end; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);

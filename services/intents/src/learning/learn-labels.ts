@@ -1,8 +1,8 @@
-import { calibrate, probabilityOf } from './calibration.ts';
-import { fitLinear, type LinearWeights, scoreOf } from './fit-linear.ts';
+import { calibrate, toProbability } from './calibration.ts';
+import { computeScore, fitLinear, type LinearWeights } from './fit-linear.ts';
 import type { LinearProblem } from './linear-loss.ts';
 import type { Measurement } from './model.ts';
-import { bestThreshold, qualityOf } from './quality.ts';
+import { bestThreshold, measureQuality } from './quality.ts';
 import type { Vector } from './vocabulary.ts';
 
 /** A text that labels are learned from. */
@@ -33,14 +33,14 @@ type Start = readonly (LinearWeights | undefined)[];
 
 /** Fits labels, each of which is right or wrong by itself. */
 export function fitEach(lesson: Lesson, start: Start): LinearWeights[] {
-  return blocksOf(lesson).flatMap((block) => {
-    return fitLinear(problemOf(block), start.slice(block.first, block.first + block.columns));
+  return splitBlocks(lesson).flatMap((block) => {
+    return fitLinear(toProblem(block), start.slice(block.first, block.first + block.columns));
   });
 }
 
 /** Fits labels of which each example has exactly one. */
 export function fitChoice(lesson: Lesson, start: Start): LinearWeights[] {
-  return fitLinear(problemOf(choiceOf(lesson)), start);
+  return fitLinear(toProblem(toChoice(lesson)), start);
 }
 
 /**
@@ -52,13 +52,13 @@ export function measureEach(
   givenThreshold?: number,
 ): { measurements: Measurement[]; threshold: number } {
   const { examples } = lesson;
-  const labels = blocksOf(lesson).flatMap((block) => {
+  const labels = splitBlocks(lesson).flatMap((block) => {
     const scores = heldOutScores(block);
     return Array.from({ length: block.columns }, (_, column) => {
       const truth = examples.map((example) => example.labels.has(block.first + column));
       const ofLabel = scores.map((one) => one[column] ?? 0);
       const calibration = calibrate(ofLabel, truth);
-      return { calibration, truth, probabilities: ofLabel.map((score) => probabilityOf(score, calibration)) };
+      return { calibration, truth, probabilities: ofLabel.map((score) => toProbability(score, calibration)) };
     });
   });
   const guesses = labels.flatMap(({ probabilities, truth }) =>
@@ -67,7 +67,7 @@ export function measureEach(
   const threshold = givenThreshold ?? bestThreshold(guesses);
   const measurements = labels.map(({ calibration, probabilities, truth }) => {
     const found = probabilities.map((probability) => probability >= threshold);
-    return { calibration, ...qualityOf(found, truth) };
+    return { calibration, ...measureQuality(found, truth) };
   });
   return { measurements, threshold };
 }
@@ -75,7 +75,7 @@ export function measureEach(
 /** Measures labels of which each example has exactly one. */
 export function measureChoice(lesson: Lesson): Measurement[] {
   const { examples, count } = lesson;
-  const choices = heldOutScores(choiceOf(lesson)).map(bestOf);
+  const choices = heldOutScores(toChoice(lesson)).map(findBest);
   const hasLabel = (label: number) => (index: number) => examples[index]?.labels.has(label) ?? false;
   const calibration = calibrate(
     choices.map(({ logOdds }) => logOdds),
@@ -83,12 +83,12 @@ export function measureChoice(lesson: Lesson): Measurement[] {
   );
   return Array.from({ length: count }, (_, label) => {
     const chosen = choices.map(({ best }) => best === label);
-    return { calibration, ...qualityOf(chosen, [...choices.keys()].map(hasLabel(label))) };
+    return { calibration, ...measureQuality(chosen, [...choices.keys()].map(hasLabel(label))) };
   });
 }
 
 /** The label with the highest score, and the logarithm of how much more probable it is than all others together. */
-export function bestOf(scores: readonly number[]): { best: number; logOdds: number } {
+export function findBest(scores: readonly number[]): { best: number; logOdds: number } {
   const highest = Math.max(...scores);
   const best = scores.indexOf(highest);
   const others = scores.reduce((sum, score, index) => sum + (index === best ? 0 : Math.exp(score - highest)), 0);
@@ -103,11 +103,11 @@ interface Block extends Lesson {
   isExclusive: boolean;
 }
 
-function choiceOf(lesson: Lesson): Block {
+function toChoice(lesson: Lesson): Block {
   return { ...lesson, first: 0, columns: lesson.count, isExclusive: true };
 }
 
-function blocksOf(lesson: Lesson): Block[] {
+function splitBlocks(lesson: Lesson): Block[] {
   return Array.from({ length: Math.ceil(lesson.count / labelsAtOnce) }, (_, number) => {
     const first = number * labelsAtOnce;
     return { ...lesson, first, columns: Math.min(labelsAtOnce, lesson.count - first), isExclusive: false };
@@ -118,12 +118,12 @@ function blocksOf(lesson: Lesson): Block[] {
 function heldOutScores(block: Block): number[][] {
   // These fits start from nothing: weights of a model that has seen the examples would flatter it.
   const models = Array.from({ length: folds }, (_, left) =>
-    fitLinear(problemOf({ ...block, examples: block.examples.filter(({ fold }) => fold !== left) })),
+    fitLinear(toProblem({ ...block, examples: block.examples.filter(({ fold }) => fold !== left) })),
   );
-  return block.examples.map(({ vector, fold }) => (models[fold] ?? []).map((weights) => scoreOf(vector, weights)));
+  return block.examples.map(({ vector, fold }) => (models[fold] ?? []).map((weights) => computeScore(vector, weights)));
 }
 
-function problemOf({ examples, features, first, columns, isExclusive }: Block): LinearProblem {
+function toProblem({ examples, features, first, columns, isExclusive }: Block): LinearProblem {
   const labels = new Uint8Array(examples.length * columns);
   for (const [row, example] of examples.entries()) {
     for (const label of example.labels) {

@@ -2,9 +2,8 @@ import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
 import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
 import { whileRenewing } from '@ticketing/store/leases/lease.ts';
-import type { Context } from '../context.ts';
 import type { ClaimedTraining } from './model-store.ts';
-import type { Learning } from './open.ts';
+import type { LearningContext } from './open.ts';
 import type { LabelledFeatures } from './rules/label.ts';
 import { isTrainingDue, maxAgeMs, minChanges, minExamples } from './rules/training-due.ts';
 import type { Training, TrainingFunctions } from './training.worker.ts';
@@ -14,21 +13,23 @@ const maxExamples = 20_000;
 const renewMs = 5_000;
 const firstDelayMs = 10 * 60_000;
 
+/** The dependencies of a training. */
+type TrainingContext = Omit<LearningContext, 'source' | 'findDeletedTags' | 'signals'>;
+
 /**
  * Learns a model and stores it, if that is due and no other process does it. A process that dies meanwhile leaves
  * nothing but its lease: the next one begins again.
  *
  * Errors: store_unavailable; `signal.reason`, once it aborts.
  */
-export async function learnModel(context: Pick<Context, 'learning' | 'log'>, signal: AbortSignal): Promise<boolean> {
-  const { learning, log } = context;
-  const { models } = learning;
-  if (!(await isDue(learning))) return false;
+export async function learnModel(context: TrainingContext, signal: AbortSignal): Promise<boolean> {
+  const { models, countTraining, log } = context;
+  if (!(await isDue(context))) return false;
   const training = await models.claim();
   if (!training) return false;
   try {
     // Another process may have trained in between.
-    if (!(await isDue(learning))) {
+    if (!(await isDue(context))) {
       await models.release(training);
       return false;
     }
@@ -44,13 +45,13 @@ export async function learnModel(context: Pick<Context, 'learning' | 'log'>, sig
     const delayMs = Math.min(maxAgeMs, firstDelayMs * 2 ** training.failures);
     const reason = error instanceof SandboxError ? error.reason : 'failed';
     log.error({ err: error, reason, delayMs }, 'no model could be learned; the last one stays in use');
-    learning.countTraining('failed');
+    countTraining('failed');
     await models.release(training, { error: reason, delayMs });
     return false;
   }
 }
 
-async function isDue({ examples, models, now }: Learning): Promise<boolean> {
+async function isDue({ examples, models, now }: TrainingContext): Promise<boolean> {
   const model = await models.newest();
   if (!model) return examples.areThere(minExamples);
   const [changed, erasures] = await Promise.all([
@@ -61,19 +62,18 @@ async function isDue({ examples, models, now }: Learning): Promise<boolean> {
 }
 
 async function learnClaimed(
-  { learning, log }: Pick<Context, 'learning' | 'log'>,
+  { examples, models, countTraining, log }: TrainingContext,
   training: ClaimedTraining,
   signal: AbortSignal,
 ): Promise<void> {
-  const { examples, models } = learning;
   const newest = await models.newest();
   // After an erasure, the training does not start from a model that has seen the erased examples.
   const mayContinue = newest !== undefined && newest.erasures === training.erasures;
-  const previous = mayContinue ? await models.bytesOf(newest.version) : undefined;
+  const previous = mayContinue ? await models.readBytes(newest.version) : undefined;
   const input = { previous, batches: examples.newest(maxExamples) };
   const { tagsLeftOut, ...model } = await trainModel(input, signal);
   const stored = await models.store(training, model);
-  learning.countTraining(stored ? 'stored' : 'lost');
+  countTraining(stored ? 'stored' : 'lost');
   if (!stored) return;
   const { version, durationMs, labels } = stored;
   log.info({ version, durationMs, labels, examples: model.examples, bytes: model.bytes.length }, 'a model was learned');

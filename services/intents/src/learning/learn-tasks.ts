@@ -1,6 +1,5 @@
 import { fitChoice, fitEach, type LabelledVector, measureChoice, measureEach } from './learn-labels.ts';
-import type { Measurement, Task } from './model.ts';
-import type { KnownLabel, LearnedLabel } from './model-weights.ts';
+import type { KnownLabel, LearnedLabel, Measurement, Task } from './model.ts';
 import type { PreparedExample } from './training-examples.ts';
 
 /** The fewest examples with a label, and the fewest without it, from which it is learned. */
@@ -39,7 +38,7 @@ export function learnTags(course: Course): { labels: LearnedLabel[]; threshold: 
     kept && course.knownThreshold !== undefined
       ? { measurements: kept, threshold: course.knownThreshold }
       : measureEach(lesson);
-  return { labels: labelsOf('tag', tagIds.map(String), fitEach(lesson, known), measurements), threshold };
+  return { labels: combineLabels('tag', tagIds.map(String), fitEach(lesson, known), measurements), threshold };
 }
 
 /** Learns which topic tickets have. */
@@ -53,7 +52,7 @@ export function learnTopics(course: Course): LearnedLabel[] {
   const lesson = { examples, features: course.features, count: topics.length };
   const known = topics.map((topic) => course.known('topic', topic));
   const measurements = keptMeasurements(course, known) ?? measureChoice(lesson);
-  return labelsOf('topic', topics, fitChoice(lesson, known), measurements);
+  return combineLabels('topic', topics, fitChoice(lesson, known), measurements);
 }
 
 /** Learns to recognise spam. */
@@ -66,7 +65,7 @@ export function learnSpam(course: Course): LearnedLabel[] {
   const lesson = { examples, features: course.features, count: 1 };
   const known = [course.known('spam', 'spam')];
   const measurements = keptMeasurements(course, known) ?? measureEach(lesson, spamThreshold).measurements;
-  return labelsOf('spam', ['spam'], fitEach(lesson, known), measurements);
+  return combineLabels('spam', ['spam'], fitEach(lesson, known), measurements);
 }
 
 /** The measurements of the previous model, if they are still used and it knows all labels. */
@@ -78,7 +77,7 @@ function keptMeasurements(
   return knownThreshold !== undefined && measurements.length === known.length ? measurements : undefined;
 }
 
-function labelsOf(
+function combineLabels(
   task: Task,
   names: readonly string[],
   fitted: readonly Pick<LearnedLabel, 'weights' | 'bias'>[],

@@ -44,6 +44,7 @@ const examplesOf = () => used.database.collection('examples');
 const storedOf = ({ id }: AnalysedStub) => examplesOf().findOne({ _id: id as never });
 const labelsOf = async (ticket: AnalysedStub) => (await used.learned())?.get(ticket.id);
 
+// guarantee: I19
 test('what is found after a decision is not learned, until somebody decides again', async () => {
   const ticket = used.ticket();
   await used.decide(ticket, { tagIds: [5] });
@@ -87,6 +88,7 @@ test('a deleted tag leaves the examples, and that it leaves the tickets is no de
   expect(await storedOf(decided)).toMatchObject({ tags: { version: 2 }, example: { tagIds: [5] } });
 });
 
+// guarantee: I19
 test('that a deleted tag leaves a ticket is no decision, also before its deletion is known here', async () => {
   const ticket = used.ticket({ tagIds: [5, 99] });
   await used.decide(ticket, { tagIds: [5] });
@@ -123,6 +125,7 @@ test('another subject is learned from instead of the former', async () => {
   await expect.poll(features, poll).not.toBe(before?.example.features.toString('hex'));
 });
 
+// guarantee: E7
 test('a ticket that is deleted while it is read leaves nothing behind', async () => {
   const ticket = used.ticket();
   const held = Promise.withResolvers<void>();
@@ -194,7 +197,9 @@ test('of more examples than are learned, those are read that have changed last',
     await expect.poll(() => labelsOf(ticket), poll).toBeDefined();
   }
   const { connection, close } = await used.openDatabase();
-  const examples = exampleStore(connection, { format: modelVersion, noteErasure: async () => undefined });
+  const nothing = { among: async () => new Set<number>() };
+  const unused = { noteErasure: async () => undefined, deleted: { tickets: nothing, tags: nothing } };
+  const examples = exampleStore(connection, { format: modelVersion, ...unused });
   const read = async (limit: number) => {
     const found: LabelledFeatures[] = [];
     for await (const batch of examples.newest(limit)) found.push(...batch);
@@ -202,7 +207,7 @@ test('of more examples than are learned, those are read that have changed last',
   };
   expect((await read(2)).map(({ tagIds }) => tagIds)).toEqual([[63], [62]]);
   expect(await read(1000)).toHaveLength((await examples.counts()).examples);
-  const ofNextFormat = exampleStore(connection, { format: modelVersion + 1, noteErasure: async () => undefined });
+  const ofNextFormat = exampleStore(connection, { format: modelVersion + 1, ...unused });
   expect(await ofNextFormat.areThere(1)).toBe(false);
   expect([await examples.areThere(3), await examples.areThere(1000)]).toEqual([true, false]);
   await ofNextFormat.readAgain();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fitLinear, scoreOf } from './fit-linear.ts';
+import { computeScore, fitLinear } from './fit-linear.ts';
 import { type LinearProblem, linearLoss } from './linear-loss.ts';
 
 const vectors = [
@@ -56,7 +56,7 @@ test('a fitted label has higher scores where it is right, however rare it is', (
   }));
   const labels = Uint8Array.from(many, (_, index) => (index === 0 ? 1 : 0));
   const [fitted] = fitLinear({ vectors: many, features: 2, labels, columns: 1, isExclusive: false });
-  const scores = many.slice(0, 2).map((vector) => (fitted ? scoreOf(vector, fitted) : Number.NaN));
+  const scores = many.slice(0, 2).map((vector) => (fitted ? computeScore(vector, fitted) : Number.NaN));
   expect(scores[0]).toBeGreaterThan(0);
   expect(scores[1]).toBeLessThan(0);
 });

@@ -23,7 +23,7 @@ const cost = 3;
  */
 export function linearLoss(problem: LinearProblem): Objective {
   const { features, columns, labels } = problem;
-  const rows = rowsOf(problem);
+  const rows = toRows(problem);
   const surprise = problem.isExclusive ? surpriseOfOne(problem) : surpriseOfEach(problem);
   const scores = new Float64Array(columns);
   return {
@@ -36,12 +36,12 @@ export function linearLoss(problem: LinearProblem): Objective {
       }
       return loss;
     },
-    curvature: curvatureOf(rows, problem),
+    curvature: computeCurvature(rows, problem),
   };
 }
 
 /** The curvature where all weights are 0 and no label is more probable than another. */
-function curvatureOf({ indices, values }: Rows, { features, columns, isExclusive }: LinearProblem): Float64Array {
+function computeCurvature({ indices, values }: Rows, { features, columns, isExclusive }: LinearProblem): Float64Array {
   const squares = new Float64Array(features + 1);
   for (const [position, index] of indices.entries())
     squares[index] = (squares[index] ?? 0) + (values[position] ?? 0) ** 2;
@@ -60,7 +60,7 @@ interface Rows {
   values: Float32Array;
 }
 
-function rowsOf({ vectors, features }: LinearProblem): Rows {
+function toRows({ vectors, features }: LinearProblem): Rows {
   const total = vectors.reduce((sum, { indices }) => sum + indices.length + 1, 0);
   const rows = {
     starts: new Uint32Array(vectors.length + 1),
@@ -127,7 +127,7 @@ type Surprise = (scores: Float64Array, labels: Uint8Array, at: number) => number
 
 function surpriseOfEach({ labels, columns }: LinearProblem): Surprise {
   const rows = labels.length / columns;
-  const counts = countsOf(labels, columns);
+  const counts = countLabels(labels, columns);
   const costs = counts.map((count) => [balancedCost(rows - count, rows, 2), balancedCost(count, rows, 2)]);
   return (scores, truth, at) => {
     let loss = 0;
@@ -144,7 +144,7 @@ function surpriseOfEach({ labels, columns }: LinearProblem): Surprise {
 }
 
 function surpriseOfOne({ labels, columns }: LinearProblem): Surprise {
-  const counts = countsOf(labels, columns);
+  const counts = countLabels(labels, columns);
   const used = counts.filter((count) => count > 0).length;
   const costs = counts.map((count) => balancedCost(count, labels.length / columns, used));
   return (scores, truth, at) => {
@@ -161,7 +161,7 @@ function surpriseOfOne({ labels, columns }: LinearProblem): Surprise {
   };
 }
 
-function countsOf(labels: Uint8Array, columns: number): number[] {
+function countLabels(labels: Uint8Array, columns: number): number[] {
   const counts = new Array<number>(columns).fill(0);
   for (let index = 0; index < labels.length; index += 1) {
     counts[index % columns] = (counts[index % columns] ?? 0) + (labels[index] ?? 0);

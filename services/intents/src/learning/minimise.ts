@@ -69,7 +69,7 @@ function descent(gradient: Float64Array, steps: readonly Step[], curvature: Floa
     factors.push(factor);
     addScaled(direction, turn, -factor);
   }
-  const ratio = stretchOf(steps.at(-1), curvature);
+  const ratio = computeStretch(steps.at(-1), curvature);
   for (let index = 0; index < direction.length; index += 1) {
     direction[index] = ((direction[index] ?? 0) * ratio) / (curvature[index] ?? 1);
   }
@@ -80,7 +80,7 @@ function descent(gradient: Float64Array, steps: readonly Step[], curvature: Floa
 }
 
 /** Estimates by the last step how much flatter the function is than its curvature says. */
-function stretchOf(last: Step | undefined, curvature: Float64Array): number {
+function computeStretch(last: Step | undefined, curvature: Float64Array): number {
   if (!last) return 1;
   const { turn, scale } = last;
   return 1 / (scale * turn.reduce((sum, value, index) => sum + (value * value) / (curvature[index] ?? 1), 0));

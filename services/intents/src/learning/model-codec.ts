@@ -37,7 +37,7 @@ export function serialiseModel({ vocabulary, weights, ...rest }: Model): Uint8Ar
   for (const hash of hashes) at = bytes.writeUInt32LE(hash, at);
   for (const weight of idf) at = bytes.writeFloatLE(weight, at);
   bytes.set(new Uint8Array(weights.buffer, weights.byteOffset, weights.length), at);
-  digestOf(bytes).copy(bytes, headLength - 4 - digestLength);
+  computeDigest(bytes).copy(bytes, headLength - 4 - digestLength);
   return bytes;
 }
 
@@ -53,7 +53,7 @@ export function parseModel(data: Uint8Array): Model {
   }
   const version = bytes.readUInt32LE(magic.length);
   if (version !== modelVersion) throw new ModelFormatError(`The model has version ${version}, not ${modelVersion}.`);
-  if (!digestOf(bytes).equals(bytes.subarray(headLength - 4 - digestLength, headLength - 4))) {
+  if (!computeDigest(bytes).equals(bytes.subarray(headLength - 4 - digestLength, headLength - 4))) {
     throw new ModelFormatError('The model is damaged.');
   }
   const end = headLength + bytes.readUInt32LE(headLength - 4);
@@ -69,7 +69,7 @@ export function parseModel(data: Uint8Array): Model {
 }
 
 /** The digest of the bytes that follow it. */
-function digestOf(bytes: Buffer): Buffer {
+function computeDigest(bytes: Buffer): Buffer {
   return createHash('sha256')
     .update(bytes.subarray(headLength - 4))
     .digest();

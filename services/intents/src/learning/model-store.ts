@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { isDuplicateKey, retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Claimed, type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
@@ -32,7 +33,7 @@ export interface ClaimedTraining {
 export interface ModelStore {
   newest(): Promise<StoredModel | undefined>;
   /** The bytes of a model; undefined if it is not stored any more. */
-  bytesOf(version: number): Promise<Uint8Array | undefined>;
+  readBytes(version: number): Promise<Uint8Array | undefined>;
   /** Removes a model that is damaged. */
   discard(version: number): Promise<void>;
   /**
@@ -84,7 +85,7 @@ const _id = 'model';
 const described = { trainedAt: 1, durationMs: 1, erasures: 1, examples: 1, labels: 1 } as const;
 
 function modelCollection(connection: Connection): mongo.Collection<ModelDocument> {
-  return connection.collection('models') as unknown as mongo.Collection<ModelDocument>;
+  return openCollection<ModelDocument>(connection, 'models');
 }
 
 /** Builds the missing indexes of the models. */
@@ -96,7 +97,7 @@ export async function buildModelIndexes(connection: Connection): Promise<void> {
 /** Opens the models on a connection. */
 export function modelStore(connection: Connection, format: number): ModelStore {
   const models = modelCollection(connection);
-  const training = connection.collection('training') as unknown as mongo.Collection<TrainingDocument>;
+  const training = openCollection<TrainingDocument>(connection, 'training');
   const leases = openLeases<TrainingDocument>(training, { connection, durationMs: leaseMs });
   const now = () => serverTime(connection);
   const initial = { erasures: 0, failures: 0, notBefore: null, lastError: null };
@@ -104,9 +105,9 @@ export function modelStore(connection: Connection, format: number): ModelStore {
     newest: () =>
       storeCall(async () => {
         const found = await models.findOne({ format }, { sort: { _id: -1 }, projection: described });
-        return found ? modelOf(found) : undefined;
+        return found ? fromDocument(found) : undefined;
       }),
-    bytesOf: (version) =>
+    readBytes: (version) =>
       storeCall(async () => {
         const found = await models.findOne({ _id: version, format }, { projection: { bytes: 1 } });
         return found?.bytes.value();
@@ -151,7 +152,7 @@ export function modelStore(connection: Connection, format: number): ModelStore {
         }
         await removeOld(models);
         await leases.release(claim, { failures: 0, notBefore: null, lastError: null });
-        return modelOf(document);
+        return fromDocument(document);
       }),
     release: ({ claim, failures }, failure) =>
       storeCall(async () => {
@@ -162,7 +163,7 @@ export function modelStore(connection: Connection, format: number): ModelStore {
   };
 }
 
-function modelOf({
+function fromDocument({
   _id: version,
   trainedAt,
   durationMs,

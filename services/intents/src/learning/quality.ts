@@ -9,7 +9,7 @@ export interface Quality {
 }
 
 /** Compares the examples in which a label was found with those in which it is right. */
-export function qualityOf(found: readonly boolean[], right: readonly boolean[]): Quality {
+export function measureQuality(found: readonly boolean[], right: readonly boolean[]): Quality {
   const examples = right.filter(Boolean).length;
   const foundCount = found.filter(Boolean).length;
   const both = found.filter((isFound, index) => isFound && right[index]).length;
@@ -21,7 +21,7 @@ export function qualityOf(found: readonly boolean[], right: readonly boolean[]):
 }
 
 /** The harmonic mean of precision and recall; 0 where nothing was found, or nothing is right. */
-export function f1Of({ precision, recall }: Quality): number {
+export function computeF1({ precision, recall }: Quality): number {
   if (!precision || !recall) return 0;
   return (2 * precision * recall) / (precision + recall);
 }

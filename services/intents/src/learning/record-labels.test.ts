@@ -1,12 +1,8 @@
 import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
-import {
-  ChangeCause,
-  TicketChangedSchema,
-  TicketChangeType,
-} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { ChangeCause, TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { expect, test } from 'vitest';
-import { decisionOf } from './record-labels.ts';
+import { labelFrom } from './record-labels.ts';
 
 type Values = Record<string, readonly [JsonValue, JsonValue] | null>;
 
@@ -23,7 +19,7 @@ function decide(
   });
   const type = TicketChangeType.TICKET_UPDATED;
   const whole = { ticketId: 9, version: 4, type, changes, actor: person, cause: ChangeCause.REQUEST, ...others };
-  return decisionOf(create(TicketChangedSchema, whole));
+  return labelFrom(create(TicketChangedSchema, whole));
 }
 
 test('tags are a decision of whoever has changed them, as they are then', () => {
@@ -44,6 +40,7 @@ test.each([
   ['a change of something else', { status: ['open', 'closed'] }, {}],
   ['the header rule', { spamStatus: [null, 'auto_programmatic'] }, { type: TicketChangeType.TICKET_CREATED }],
   ['the subject of a new ticket', { subject: null }, { type: TicketChangeType.TICKET_CREATED }],
+  // guarantee: I19
 ] as const)('nothing is decided by %s', (_, values, others) => {
   expect(decide(values, others as object)).toBeUndefined();
 });

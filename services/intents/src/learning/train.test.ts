@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { examplesOf, type SyntheticTicket, syntheticTickets, tagIds } from '../../test/synthetic-tickets.ts';
 import { classify } from './classify.ts';
-import { featuresOf } from './features.ts';
+import { extractFeatures } from './features.ts';
 import { minExamples } from './learn-tasks.ts';
 import { emptyModel, type Model } from './model.ts';
 import { serialiseModel } from './model-codec.ts';
@@ -14,7 +14,7 @@ const others = syntheticTickets(200, 2);
 /** How often a model is right about tickets. */
 function accuracyOf(model: Model, measured: readonly SyntheticTicket[]) {
   const parts = measured.map(({ text, labels }) => {
-    const { tags, topic, spamProbability } = classify(featuresOf(text), model);
+    const { tags, topic, spamProbability } = classify(extractFeatures(text), model);
     return [
       topic?.label === labels.topic,
       (spamProbability ?? 0) >= 0.5 === labels.isSpam,
@@ -49,7 +49,7 @@ test('is not sure of labels that have nothing to do with the text', () => {
     isSpam: index % 10 === 0,
   }));
   const model = train(random);
-  const found = others.map(({ text }) => classify(featuresOf(text), model));
+  const found = others.map(({ text }) => classify(extractFeatures(text), model));
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   expect(mean(found.map(({ topic }) => topic?.confidence ?? 0))).toBeLessThan(0.65);
   expect(mean(found.map(({ spamProbability }) => spamProbability ?? 0))).toBeLessThan(0.2);
@@ -77,13 +77,13 @@ test('forgets what is no example any more, and learns corrections', () => {
   const next = train(renamed, learned);
   expect(next.columns.map(({ label }) => label).sort()).toEqual(['billing', 'connectivity', 'delivery', 'spam']);
   const wrong = others.filter(({ text, labels }) => {
-    const found = classify(featuresOf(text), next).topic?.label;
+    const found = classify(extractFeatures(text), next).topic?.label;
     return (found === 'connectivity') !== (labels.topic === 'network');
   });
   expect(wrong.length / others.length).toBeLessThan(0.05);
 });
 
-test('measures anew when there are a fifth more tickets', () => {
+test('measures again when there are a fifth more tickets', () => {
   const previous = { ...learned, measuredTickets: 250 };
   expect(train(examplesOf(tickets.slice(0, 299)), previous).measuredTickets).toBe(250);
   expect(train(examplesOf(tickets), previous).measuredTickets).toBe(300);
@@ -106,7 +106,7 @@ test('learns nothing of what nobody has decided', () => {
 });
 
 test('finds nothing without a model', () => {
-  expect(classify(featuresOf({ subject: 'refund', body: 'invoice' }), emptyModel())).toEqual({
+  expect(classify(extractFeatures({ subject: 'refund', body: 'invoice' }), emptyModel())).toEqual({
     tags: [],
     topic: null,
     spamProbability: null,

@@ -1,6 +1,5 @@
 import { learnSpam, learnTags, learnTopics } from './learn-tasks.ts';
-import type { Model } from './model.ts';
-import { knownLabels, roundWeights } from './model-weights.ts';
+import { knownLabels, type Model, roundWeights } from './model.ts';
 import { type Example, prepareExamples } from './training-examples.ts';
 
 /** The growth of the number of tickets up to which a measurement is used. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Features } from './features.ts';
 import { folds } from './learn-labels.ts';
-import { type Vector, type Vocabulary, vectorOf, vocabularyOf } from './vocabulary.ts';
+import { buildVocabulary, toVector, type Vector, type Vocabulary } from './vocabulary.ts';
 
 /** The labels that people have decided for a ticket. An undefined label is unknown, and nothing is learned about it. */
 export interface Example {
@@ -29,24 +29,24 @@ export function prepareExamples(examples: readonly Example[]): {
   vocabulary: Vocabulary;
 } {
   const keyed = examples
-    .map((example) => ({ example, key: digestOf(example.features), labels: labelsOf(example) }))
+    .map((example) => ({ example, key: computeDigest(example.features), labels: describeLabels(example) }))
     .sort((left, right) => compare(left.key, right.key) || compare(left.labels, right.labels));
   const different = new Map(keyed.map(({ key, example }) => [key, example.features]));
-  const vocabulary = vocabularyOf([...different.values()]);
+  const vocabulary = buildVocabulary([...different.values()]);
   const prepared = keyed.map(({ example: { features, ...labels }, key }) => ({
     ...labels,
-    vector: vectorOf(features, vocabulary),
+    vector: toVector(features, vocabulary),
     fold: Number.parseInt(key.slice(0, 8), 16) % folds,
   }));
   return { prepared, vocabulary };
 }
 
-function digestOf({ hashes, counts }: Features): string {
+function computeDigest({ hashes, counts }: Features): string {
   const bytes = new Uint8Array(hashes.buffer, hashes.byteOffset, hashes.byteLength);
   return createHash('sha256').update(bytes).update(counts).digest('hex');
 }
 
-function labelsOf({ tagIds, topic, isSpam }: Example): string {
+function describeLabels({ tagIds, topic, isSpam }: Example): string {
   return JSON.stringify([tagIds?.toSorted((left, right) => left - right), topic, isSpam]);
 }
 

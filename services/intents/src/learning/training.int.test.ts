@@ -40,8 +40,14 @@ const find = (wanted: Partial<SyntheticTicket['labels']>) => {
 /** Learns as one more process does. Returns whether it has. */
 const learn = (signal = AbortSignal.timeout(60_000)) => {
   const metrics = { registry: new Registry() };
-  const learning = openLearning({ database, log, metrics, runtime: systemRuntime });
-  return learnModel({ learning, log }, signal);
+  const nothing = { among: async () => new Set<number>() };
+  const kit = { database, log, metrics, runtime: systemRuntime, stopping: signal };
+  const learning = openLearning(
+    kit,
+    { tags: () => Promise.reject(new Error('unused')) as never },
+    { tickets: nothing, tags: nothing },
+  );
+  return learnModel(learning, signal);
 };
 
 beforeAll(async () => {
@@ -86,6 +92,7 @@ test('what people have decided is learned by one of the processes', async () => 
   }
 });
 
+// guarantee: I20
 test('a new ticket gets tag and spam status as people have decided similar ones; on spam nothing is proposed', async () => {
   const clean = () => analysed(stubOf(find({ isSpam: false, tagIds: [urgent] })));
   await expect.poll(clean, poll).toEqual({ tagIds: [urgent], spamStatus: AUTO_CLEAN, intents: 1 });
@@ -105,6 +112,7 @@ test('without a change nothing is learned again, nor after a few changes', async
   expect(await learn()).toBe(false);
 });
 
+// guarantee: F27
 test('corrections are learned by the next model, once, however many processes learn', async () => {
   // A model that is old would be learned again after the first correction.
   await used.database.collection('models').updateMany({}, { $set: { trainedAt: new Date() } });
@@ -123,6 +131,7 @@ test('corrections are learned by the next model, once, however many processes le
   await expect.poll(clean, poll).toMatchObject({ tagIds: [5] });
 });
 
+// guarantee: E7
 test('a deleted ticket is learned from no more, and no model is left that knows it', async () => {
   const [first] = stubs;
   await used.deleteTicket(first?.id ?? 0);
@@ -144,6 +153,7 @@ test('a deleted ticket is learned from no more, and no model is left that knows 
   expect(model).toEqual(parseModel(serialiseModel(train(examples))));
 });
 
+// guarantee: F28
 test('a model that is damaged is removed, and learned again; one of another format is passed over', async () => {
   const models = used.database.collection('models');
   const newest = async () => (await models.find().sort({ _id: -1 }).limit(1).toArray())[0];
@@ -164,6 +174,7 @@ test('a model that is damaged is removed, and learned again; one of another form
   await expect.poll(newest, poll).toMatchObject({ _id: damaged + 2, format });
 });
 
+// guarantee: F27
 test('a process that stops while it learns leaves it to another one at once; after a failure there is a pause', async () => {
   await analyser?.stop();
   analyser = undefined;
@@ -183,6 +194,7 @@ test('a process that stops while it learns leaves it to another one at once; aft
   expect(await training?.findOne()).toMatchObject({ lease: null, failures: 0, lastError: null });
 });
 
+// guarantee: F27
 test('a process that dies while it learns leaves everything to the next one', async () => {
   const attempt = async (nth: number, when: 'before' | 'after') => {
     await used.passTime();

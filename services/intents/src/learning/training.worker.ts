@@ -27,7 +27,7 @@ const functions = {
   /** Adds examples; `first` is the number of examples before them. A worker that was replaced in between has none. */
   add(first: number, batch: readonly LabelledFeatures[]): void {
     requireCount(first);
-    for (const one of batch) examples.push(exampleOf(one));
+    for (const one of batch) examples.push(toExample(one));
   },
   /** Learns from all examples, whose number is `count`. */
   learn(count: number): Training {
@@ -44,7 +44,7 @@ function requireCount(count: number): void {
   if (examples.length !== count) throw new Error(`The worker has ${examples.length} examples, not ${count}.`);
 }
 
-function exampleOf({ features, tagIds, isSpam }: LabelledFeatures): Example {
+function toExample({ features, tagIds, isSpam }: LabelledFeatures): Example {
   return {
     features: featuresFromBytes(features),
     ...(tagIds === null ? {} : { tagIds }),

@@ -21,7 +21,7 @@ export const minTexts = 3;
 export const maxFeatures = 32_768;
 
 /** Makes the vocabulary of different texts. */
-export function vocabularyOf(texts: readonly Features[]): Vocabulary {
+export function buildVocabulary(texts: readonly Features[]): Vocabulary {
   const frequencies = new Map<number, number>();
   for (const { hashes } of texts) {
     for (const hash of hashes) frequencies.set(hash, (frequencies.get(hash) ?? 0) + 1);
@@ -41,13 +41,13 @@ export function vocabularyOf(texts: readonly Features[]): Vocabulary {
  * Converts a text to TF-IDF: the logarithm of the frequency, times the rarity. Words and parts of words are each scaled
  * to the length 1, so that neither outweighs the other, and long texts do not outweigh short ones.
  */
-export function vectorOf({ hashes, counts }: Features, vocabulary: Vocabulary): Vector {
+export function toVector({ hashes, counts }: Features, vocabulary: Vocabulary): Vector {
   const indices: number[] = [];
   const values: number[] = [];
   let wordSquares = 0;
   let partSquares = 0;
   for (const [position, hash] of hashes.entries()) {
-    const index = indexOf(vocabulary.hashes, hash);
+    const index = findIndex(vocabulary.hashes, hash);
     if (index === undefined) continue;
     const value = (1 + Math.log(counts[position] ?? 1)) * (vocabulary.idf[index] ?? 0);
     indices.push(index);
@@ -63,7 +63,7 @@ export function vectorOf({ hashes, counts }: Features, vocabulary: Vocabulary): 
 }
 
 /** The position of a hash in an ascending list. */
-export function indexOf(hashes: Uint32Array, hash: number): number | undefined {
+export function findIndex(hashes: Uint32Array, hash: number): number | undefined {
   let low = 0;
   let high = hashes.length - 1;
   while (low <= high) {

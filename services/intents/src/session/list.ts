@@ -6,8 +6,8 @@ import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey, hasRight } from '@ticketing/service-kit/identity/caller.ts';
 import { isLargePage, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
-import type { Context } from '../context.ts';
-import { sessionMessage } from './rules.ts';
+import type { SessionContext } from './open.ts';
+import { toProto } from './rules.ts';
 
 /**
  * Lists the sessions of a ticket, or all, the latest activity first.
@@ -15,7 +15,7 @@ import { sessionMessage } from './rules.ts';
  * Errors: page_too_large, too_much_at_once. Source: docs/reference/api.md, Sessions.
  */
 export async function listSessions(
-  { sessions, pages }: Context,
+  { sessions, pages }: SessionContext,
   call: Call,
   { ticketId, limit = 100, offset = 0 }: ListSessionsRequest,
 ): Promise<ListSessionsResponse> {
@@ -24,11 +24,11 @@ export async function listSessions(
   requirePageSize(sizes);
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   await pages.take(callerKey(call.caller), bytes, call);
-  const found = await sessions.findSome(entries.map(({ id }) => id));
+  const listed = await sessions.findSome(entries.map(({ id }) => id));
   const seesPerformance = hasRight(call.caller, 'reportAiPerformance');
   const response: ListSessionsResponse = {
     $typeName: 'ticketing.intents.v1.ListSessionsResponse',
-    sessions: found.map((session) => sessionMessage(session, seesPerformance)),
+    sessions: listed.map((session) => toProto(session, seesPerformance)),
     total,
     offset,
     limit,

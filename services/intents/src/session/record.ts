@@ -6,8 +6,8 @@ import type {
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { hasRight } from '@ticketing/service-kit/identity/caller.ts';
-import type { Context } from '../context.ts';
-import { type SessionState, sessionMessage } from './rules.ts';
+import type { SessionContext } from './open.ts';
+import { type SessionState, toProto } from './rules.ts';
 
 /**
  * Records a session, or its changes.
@@ -16,32 +16,26 @@ import { type SessionState, sessionMessage } from './rules.ts';
  * Source: docs/reference/api.md, Sessions.
  */
 export async function recordSession(
-  context: Context,
+  context: SessionContext,
   call: Call,
   request: RecordSessionRequest,
 ): Promise<RecordSessionResponse> {
-  const { sessions, deleted } = context;
-  const session = stateOf(request);
+  const session = fromProto(request);
   const { ticketId } = session;
   if (ticketId !== null && !(await ticketExists(context, call, ticketId))) throw unknownTicket();
-  const stored = await sessions.record(session);
-  if (ticketId !== null) {
-    // The erasure of a ticket that was deleted meanwhile has not seen this session.
-    const erased = await deleted.tickets.among([ticketId]);
-    await sessions.erase([...erased]);
-    if (erased.size > 0) throw unknownTicket();
-  }
-  if (stored.ticketId !== ticketId) {
+  const recorded = await context.sessions.record(session);
+  if (!recorded) throw unknownTicket();
+  if (recorded.ticketId !== ticketId) {
     const detail = 'The session was recorded for another ticket.';
     throw new DomainError('failed_precondition', 'session_of_another_ticket', detail);
   }
   return {
     $typeName: 'ticketing.intents.v1.RecordSessionResponse',
-    session: sessionMessage(stored, hasRight(call.caller, 'reportAiPerformance')),
+    session: toProto(recorded, hasRight(call.caller, 'reportAiPerformance')),
   };
 }
 
-function stateOf(request: RecordSessionRequest): SessionState {
+function fromProto(request: RecordSessionRequest): SessionState {
   const { ticketId = null, participants, messageCount, costUsd = null, model = null } = request;
   return {
     id: request.id.toLowerCase(),
@@ -55,9 +49,9 @@ function stateOf(request: RecordSessionRequest): SessionState {
   };
 }
 
-async function ticketExists(context: Context, { trace, signal }: Call, id: number): Promise<boolean> {
+async function ticketExists({ snapshots }: SessionContext, { trace, signal }: Call, id: number): Promise<boolean> {
   // Called without the caller's identity, because only services may call this RPC.
-  const { versions } = await context.snapshots({ trace, signal }).listTicketVersions({ afterId: id - 1, limit: 1 });
+  const { versions } = await snapshots({ trace, signal }).listTicketVersions({ afterId: id - 1, limit: 1 });
   const [first] = versions;
   return first?.ticketId === id && !first.deleted;
 }

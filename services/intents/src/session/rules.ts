@@ -17,14 +17,14 @@ export interface SessionState {
 }
 
 /** Converts a session to protobuf. Omits cost and model for callers without the right. */
-export function sessionMessage(state: SessionState, seesPerformance: boolean): AssistantSession {
+export function toProto(state: SessionState, seesPerformance: boolean): AssistantSession {
   const { ticketId, costUsd, model } = state;
   return {
     $typeName: 'ticketing.tickets.v1.AssistantSession',
     id: state.id,
     ...(ticketId === null ? {} : { ticketId }),
-    lastActivityAt: secondsOf(state.lastActivityAt),
-    createdAt: secondsOf(state.createdAt),
+    lastActivityAt: toTimestamp(state.lastActivityAt),
+    createdAt: toTimestamp(state.createdAt),
     participants: state.participants.map(
       ({ id, name }): SessionParticipant => ({
         $typeName: 'ticketing.tickets.v1.SessionParticipant',
@@ -38,6 +38,6 @@ export function sessionMessage(state: SessionState, seesPerformance: boolean): A
   };
 }
 
-function secondsOf(milliseconds: number) {
+function toTimestamp(milliseconds: number) {
   return timestampOf(Math.floor(milliseconds / 1000));
 }

@@ -53,6 +53,7 @@ const list = async (query = '', permissions: string[] = []) =>
   (await intents.request('GET', `/sessions${query}`, { caller: { permissions } })).json;
 
 describe('a session', () => {
+  // spec: 8.5, 37.6
   it('is recorded and listed; its cost and model show only with the right to see them', async () => {
     intents.model.ticketIds.add(3);
     await assistant.recordSession(session(1, 60, everything));
@@ -80,6 +81,7 @@ describe('a session', () => {
     await expect(service.recordSession(session(1, 0))).rejects.toThrow('recordSessions');
   });
 
+  // spec: 8.2, 8.4
   it('is the one with the latest activity, in whatever order it is recorded', async () => {
     await assistant.recordSession(session(1, 20, { messageCount: 2 }));
     const { session: kept } = await assistant.recordSession(session(1, 10, { messageCount: 1 }));
@@ -92,6 +94,7 @@ describe('a session', () => {
     expect((await list()).sessions[0]).toMatchObject({ id: uuid(2), messageCount: 29 });
   });
 
+  // spec: 8.1
   it('belongs to a ticket that exists, and never to another one', async () => {
     intents.model.ticketIds = new Set([3, 5]);
     await expect(assistant.recordSession(session(1, 0, { ticketId: 4 }))).rejects.toThrow('There is no such ticket.');
@@ -127,6 +130,7 @@ describe('a session', () => {
     await expect(assistant.recordSession(session(1, 0, fields))).rejects.toThrow(pointer);
   });
 
+  // spec: 8.3
   it('may have 100 participants and names of 320 characters', async () => {
     const participants = Array.from({ length: 100 }, (_, index) => ({ id: index + 1, name: 'x'.repeat(320) }));
     const { session: recorded } = await assistant.recordSession(
@@ -137,6 +141,7 @@ describe('a session', () => {
 });
 
 describe('the list', () => {
+  // spec: 36.6
   it('has the sessions of a ticket in pages, those with the last activity first', async () => {
     intents.model.ticketIds = new Set([3, 5]);
     for (const number of [1, 2, 3, 4]) {
@@ -174,6 +179,7 @@ async function publishDeletion(ticketId: number): Promise<void> {
 const isConfirmed = (ticketId: number) =>
   vi.waitFor(() => expect(intents.model.confirmed).toContain(ticketId), { timeout: 30_000 });
 
+// guarantee: E7
 test('the sessions of a deleted ticket are erased, and no others, and the erasure is confirmed', async () => {
   intents.model.ticketIds = new Set([11, 12]);
   for (const ticketId of [11, 12]) await assistant.recordSession(session(ticketId, 0, { ticketId, model: 'm' }));
@@ -182,6 +188,7 @@ test('the sessions of a deleted ticket are erased, and no others, and the erasur
   expect((await list()).sessions).toMatchObject([{ ticketId: 12 }]);
 });
 
+// guarantee: E7
 test('a session that is recorded while its ticket is being deleted is not kept', async () => {
   intents.model.ticketIds.add(21);
   intents.model.beforeResponse = async () => {

@@ -1,5 +1,7 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
-import { type Connection, type Model, Schema } from 'mongoose';
+import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
+import type { Connection, mongo } from 'mongoose';
 import type { SessionState } from './rules.ts';
 
 /** A session of a page, before it is read. */
@@ -12,10 +14,10 @@ export interface SessionEntry {
 export interface SessionStore {
   /**
    * Stores a session, unless the stored one has a later last activity. A session without a ticket may get one; it never
-   * changes to another. Returns the session as it is stored then: with another ticket, if nothing was written for that
-   * reason.
+   * changes to another. Returns the session as it is stored afterwards: with another ticket, if nothing was written for
+   * that reason; undefined if its ticket was deleted.
    */
-  record(session: SessionState): Promise<SessionState>;
+  record(session: SessionState): Promise<SessionState | undefined>;
   /** Returns a page of the sessions of a ticket, or of all, the latest activity first, and the total. */
   list(
     ticketId: number | undefined,
@@ -29,53 +31,60 @@ export interface SessionStore {
 }
 
 /** Opens the sessions on a connection. */
-export function sessionStore(connection: Connection): SessionStore {
-  const sessions = sessionModel(connection);
+export function sessionStore(connection: Connection, deletedTickets: Pick<ErasedIds, 'among'>): SessionStore {
+  const sessions = sessionCollection(connection);
+  const erase = async (ticketIds: readonly number[]) => {
+    if (ticketIds.length === 0) return;
+    await storeCall(() => sessions.deleteMany({ ticketId: { $in: [...ticketIds] } }));
+  };
   return {
-    record: (session) => storeCall(() => record(sessions, documentOf(session))),
+    async record(session) {
+      const recorded = await storeCall(() => record(sessions, toDocument(session)));
+      // The erasure of a ticket that was deleted meanwhile has not seen this session.
+      const deleted = await deletedTickets.among(session.ticketId === null ? [] : [session.ticketId]);
+      await erase([...deleted]);
+      return deleted.size > 0 ? undefined : recorded;
+    },
     list: (ticketId, offset, limit) =>
       storeCall(async () => {
         const filter = ticketId === undefined ? {} : { ticketId };
         const [total, page] = await Promise.all([
           sessions.countDocuments(filter),
           sessions
-            .find(filter, { bytes: 1 })
+            .find(filter, { projection: { bytes: 1 } })
             .sort({ lastActivityAt: -1, _id: 1 })
             .skip(offset)
             .limit(limit)
-            .lean<SessionDocument[]>(),
+            .toArray(),
         ]);
         return { total, entries: page.map(({ _id, bytes }) => ({ id: _id, bytes })) };
       }),
     findSome: (ids) =>
       storeCall(async () => {
-        const found = await sessions.find({ _id: { $in: [...ids] } }).lean<SessionDocument[]>();
-        const byId = new Map(found.map((one) => [one._id, stateOf(one)]));
+        const documents = await sessions.find({ _id: { $in: [...ids] } }).toArray();
+        const byId = new Map(documents.map((one) => [one._id, fromDocument(one)]));
         return ids.flatMap((id) => byId.get(id) ?? []);
       }),
-    erase: async (ticketIds) => {
-      if (ticketIds.length === 0) return;
-      await storeCall(() => sessions.deleteMany({ ticketId: { $in: [...ticketIds] } }).exec());
-    },
+    erase,
   };
 }
 
-async function record(sessions: Model<SessionDocument>, document: SessionDocument): Promise<SessionState> {
+async function record(sessions: mongo.Collection<SessionDocument>, document: SessionDocument): Promise<SessionState> {
   const { _id, ticketId, lastActivityAt, ...fields } = document;
   const filter = { _id, lastActivityAt: { $lte: lastActivityAt }, ticketId: { $in: [...new Set([ticketId, null])] } };
   const update = { $set: { ticketId, lastActivityAt, ...fields } };
   for (;;) {
     const { matchedCount } = await sessions.updateOne(filter, update);
-    if (matchedCount > 0) return stateOf(document);
-    const stored = await sessions.findById(_id).lean<SessionDocument>();
+    if (matchedCount > 0) return fromDocument(document);
+    const stored = await sessions.findOne({ _id });
     // The stored session is newer or belongs to another ticket, or was stored just now.
     if (stored && (stored.lastActivityAt > lastActivityAt || !filter.ticketId.$in.includes(stored.ticketId))) {
-      return stateOf(stored);
+      return fromDocument(stored);
     }
     try {
       if (!stored) {
         await sessions.insertOne(document);
-        return stateOf(document);
+        return fromDocument(document);
       }
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
@@ -84,40 +93,27 @@ async function record(sessions: Model<SessionDocument>, document: SessionDocumen
 }
 
 /** The document of a session. */
-export interface SessionDocument extends Omit<SessionState, 'id'> {
+interface SessionDocument extends Omit<SessionState, 'id'> {
   _id: string;
   /** The approximate size in responses, in bytes. */
   bytes: number;
 }
 
-const schema = new Schema(
-  {
-    _id: String,
-    ticketId: Number,
-    lastActivityAt: Number,
-    createdAt: Number,
-    participants: [Schema.Types.Mixed],
-    messageCount: Number,
-    costUsd: Number,
-    model: String,
-    bytes: Number,
-  },
-  { versionKey: false, strict: 'throw', minimize: false, collection: 'sessions' },
-);
-schema.index({ ticketId: 1, lastActivityAt: -1, _id: 1 });
-schema.index({ lastActivityAt: -1, _id: 1 });
+const sessionCollection = (connection: Connection) => openCollection<SessionDocument>(connection, 'sessions');
 
-/** The model of the sessions on a connection. */
-export function sessionModel(connection: Connection): Model<SessionDocument> {
-  return connection.model<SessionDocument>('Session', schema as unknown as Schema<SessionDocument>);
+/** Builds the missing indexes of the sessions. */
+export async function buildSessionIndexes(connection: Connection): Promise<void> {
+  const sessions = sessionCollection(connection);
+  await sessions.createIndex({ ticketId: 1, lastActivityAt: -1, _id: 1 });
+  await sessions.createIndex({ lastActivityAt: -1, _id: 1 });
 }
 
 /** Converts a session to its document. */
-export function documentOf({ id, ...state }: SessionState): SessionDocument {
+function toDocument({ id, ...state }: SessionState): SessionDocument {
   return { _id: id, ...state, bytes: Buffer.byteLength(JSON.stringify(state)) };
 }
 
-/** A stored session. */
-export function stateOf({ _id, bytes: _bytes, ...state }: SessionDocument): SessionState {
+/** Converts a document to the session. */
+function fromDocument({ _id, bytes: _bytes, ...state }: SessionDocument): SessionState {
   return { id: _id, ...state };
 }

@@ -28,6 +28,7 @@ const golden1 = (name: string, body: unknown) =>
     ),
   );
 
+// spec: 2.9, 13.1, 13.4, 13.5, 33.1, 33.4, 33.5
 test('creates a skill, and reads, lists, changes and deletes it', async () => {
   const created = await post({ name: ' Rückgabe prüfen ', description: 'd', content: '# <Regeln>\n', aiAgentId: null });
   expect(created.status).toBe(201);
@@ -49,6 +50,7 @@ test('creates a skill, and reads, lists, changes and deletes it', async () => {
   expect((await post({ name: 'x', slug: 'eigener-1' })).status).toBe(201);
 });
 
+// spec: 13.2, 33.3
 test('a derived slug that is taken gets the next number, and a given one is 409', async () => {
   expect(await slugOf({ name: 'Zähler' })).toBe('zaehler');
   const second = (await post({ name: 'zähler!' })).json.skill;
@@ -69,6 +71,8 @@ test('a derived slug that is taken gets the next number, and a given one is 409'
   expect([await slugOf({ name: '日本' }), await slugOf({ name: '!' })]).toEqual(['skill', 'skill-2']);
 });
 
+// guarantee: K5
+// asvs: 2.3.4
 test('many skills of the same name at the same time, in two processes, have the numbers from 1 on', async () => {
   const other = await knowledge.startInstance();
   const urls = [knowledge.url, `http://127.0.0.1:${other.ports.http}`];
@@ -88,6 +92,7 @@ test('many skills of the same name at the same time, in two processes, have the 
   await other.stop();
 });
 
+// spec: 33.2
 test('refuses agents that do not exist, blank names, and slugs of another form', async () => {
   const { id } = (await post({ name: 'ok' })).json.skill;
   const unknown = await post({ name: 'x', aiAgentId: 3 });
@@ -105,6 +110,7 @@ test('refuses agents that do not exist, blank names, and slugs of another form',
   expect((await patch(id, { id: 5 })).status).toBe(400);
 });
 
+// spec: 13.3
 test('a skill belongs to an AI agent, and moves from one to another where its slug is free', async () => {
   const owned = (await post({ name: 'agentwissen', aiAgentId: 1 })).json.skill;
   expect(owned).toMatchObject({ slug: 'agentwissen', aiAgentId: 1 });
@@ -135,6 +141,7 @@ test('an AI agent is not taken on trust while nobody can say whether it exists',
   expect((await knowledge.request('GET', '/skill?q=unbekannt')).json.total).toBe(0);
 });
 
+// spec: 13.5
 test('accepts values at their limits, and refuses one more', async () => {
   const status = async (fields: object) => (await post({ name: 'Grenze', ...fields })).status;
   expect(await status({ name: 'n'.repeat(320) })).toBe(201);

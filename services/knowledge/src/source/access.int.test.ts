@@ -13,6 +13,9 @@ const patch = (id: number, body: object) => knowledge.write('PATCH', `/knowledge
 const article = (id: number) => ({ id, kind: 'article' });
 const folder = (id: number) => ({ id, kind: 'folder' });
 
+// spec: 12.3, 12.4
+// guarantee: K1
+// asvs: 8.2.2
 test('each source of the chain with teams blocks a caller who is in none of them', async () => {
   const top = await knowledge.create({ teams: [1] });
   const middle = await knowledge.create({ parent: top.id });
@@ -30,6 +33,7 @@ test('each source of the chain with teams blocks a caller who is in none of them
   expect((await knowledge.readAs([1, 2], id)).text).toBe('Geheimnis');
 });
 
+// guarantee: K1
 test('a move and a change of teams count at once, for the source and for what is below it', async () => {
   const [open, closed] = [await knowledge.create(), await knowledge.create({ teams: [5] })];
   const above = await knowledge.create({ parent: open.id });
@@ -44,6 +48,8 @@ test('a move and a change of teams count at once, for the source and for what is
   expect(await textFor([])).toBe('x');
 });
 
+// guarantee: K1
+// asvs: 8.2.3
 test('neither the right to write nor the admin role opens a text, also not in the response to a write', async () => {
   const { id } = await knowledge.create({ teams: [5], text: 'Geheimnis' });
   expect((await knowledge.write('GET', `/knowledgeSource/${id}`)).json.text).toBe('');
@@ -54,6 +60,7 @@ test('neither the right to write nor the admin role opens a text, also not in th
   expect((await knowledge.readAs([5], id)).text).toBe('Geheimnis');
 });
 
+// spec: 12.2
 test('marks a source as read once for each agent, with the time and name of the last time', async () => {
   const { id } = await knowledge.create({ teams: [1] });
   const read = (caller: object) => knowledge.request('POST', `/knowledgeSource/${id}/read`, { caller });
@@ -95,6 +102,7 @@ test('keeps the last 1,000 who have read a source', async () => {
   expect([readByAgents[0].id, readByAgents.at(-1).id]).toEqual([1001, 7]);
 });
 
+// spec: 37.10
 test('writing demands manageKnowledge or manageSkills, and reading a token only', async () => {
   const { id } = await knowledge.create();
   const skill = (await knowledge.write('POST', '/skill', { name: 'x' })).json.skill.id;

@@ -46,6 +46,7 @@ async function expectNothingAbandoned(): Promise<void> {
   expect(await documents({ $or: [{ version: 0 }, { next: { $exists: true } }] })).toEqual([]);
 }
 
+// guarantee: K3
 test('a creation whose process dies between any two writes is visible to all readers or to none', async () => {
   const above = await knowledge.create({ teams: [1] });
   let attempts = 0;
@@ -71,6 +72,7 @@ test('a creation whose process dies between any two writes is visible to all rea
   expect(steps).toBeGreaterThanOrEqual(4);
 });
 
+// guarantee: K3
 test('a change whose process dies between any two writes is made as a whole or not at all', async () => {
   const closed = await knowledge.create({ teams: [5] });
   let attempts = 0;
@@ -101,6 +103,7 @@ test('a change whose process dies between any two writes is made as a whole or n
   expect(steps).toBeGreaterThanOrEqual(3);
 });
 
+// guarantee: K3
 test('a deletion whose process dies between any two writes has happened or not, and its stored responses are erased', async () => {
   let attempts = 0;
   const steps = await crashAtEachWrite(async (nth, when) => {
@@ -122,6 +125,7 @@ test('a deletion whose process dies between any two writes has happened or not, 
   expect(steps).toBeGreaterThanOrEqual(5);
 });
 
+// guarantee: K3
 test('a creation and a deletion that are sent again after their process died are made once', async () => {
   const reserved = await newProcess(database).sourceIds.next();
   const idempotency = {
@@ -149,6 +153,7 @@ test('a creation and a deletion that are sent again after their process died are
   expect(await documentOf(reserved)).toMatchObject({ version: 2, deleted: true });
 });
 
+// guarantee: K3
 test('what a process that has died has prepared for the next revision does not keep others from changing the source', async () => {
   const { id } = await knowledge.create();
   // Prepared, and died before the commit.
@@ -159,6 +164,8 @@ test('what a process that has died has prepared for the next revision does not k
   expect((await documentOf(id)).next).toBeUndefined();
 });
 
+// guarantee: K2
+// asvs: 15.4.2
 test('a child and the deletion of its parent at the same time, in several processes, leave no orphan', async () => {
   const processes = [newProcess(database), newProcess(database), newProcess(database)];
   for (let round = 0; round < runs(8, 60); round++) {
@@ -178,6 +185,7 @@ test('a child and the deletion of its parent at the same time, in several proces
   }
 });
 
+// guarantee: K2
 test('moves at the same time, in several processes, make no cycle', async () => {
   const processes = [newProcess(database), newProcess(database), newProcess(database)];
   for (let round = 0; round < runs(8, 60); round++) {

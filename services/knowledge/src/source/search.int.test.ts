@@ -53,6 +53,7 @@ test('those with all words in title and name come first, and then those changed 
   expect([page.ids.length, page.total]).toEqual([1, 3]);
 });
 
+// guarantee: K1
 test('no search says what is in a text that the caller may not read', async () => {
   const closed = await knowledge.create({ teams: [5], title: 'Ordner' });
   const { id } = await knowledge.create({ parent: closed.id, title: 'Gehälter', text: 'Quastenflosser' });
@@ -110,6 +111,7 @@ test('filters by type, status, tag, parent, source and excluded, and combines th
   expect((await knowledge.request('GET', '/knowledgeSource?status=deleted')).status).toBe(400);
 });
 
+// spec: 2.8, 32.1, 32.2, 32.3, 32.4, 32.5, 32.6, 40.3
 test('lists archived sources by the time of their change, with an exact total', async () => {
   const above = await knowledge.create();
   const ids: number[] = [];

@@ -20,6 +20,7 @@ const withoutIds = (body: unknown) =>
     JSON.stringify(body, (key, value) => (['id', 'parent', 'instance'].includes(key) && value ? `<${key}>` : value)),
   );
 
+// spec: 12.1
 test('creates a source with defaults, and one with every field, and returns them as they are read', async () => {
   const plain = await knowledge.write('POST', '/knowledgeSource', { type: 'faq', name: ' a ', title: ' A ' });
   expect(plain.status).toBe(201);
@@ -66,6 +67,7 @@ test('changes every field, and nothing if no value differs', async () => {
   expect((await patch(id, cleared)).json.knowledgeSource).toMatchObject(cleared);
 });
 
+// guarantee: K4
 test('is deleted for good: nothing is left but the id, and no request finds it', async () => {
   const { id } = await knowledge.create({ text: 'Geheimnis', title: 'Geheimnis', source: 'geheim', tags: [1] });
   const deleted = await patch(id, { status: 'deleted', title: 'egal' });
@@ -97,6 +99,7 @@ test('a source with children that are not deleted cannot be deleted', async () =
   expect((await patch(above.id, { status: 'deleted' })).status).toBe(200);
 });
 
+// spec: 17.14
 test('any status becomes any other, and a deleted one none', async () => {
   const { id } = await knowledge.create();
   for (const status of ['archived', 'archived', 'active', 'archived', 'deleted']) {
@@ -183,6 +186,7 @@ test('has at most 100 levels', async () => {
   expect(codesOf(await knowledge.write('POST', '/knowledgeSource', body))).toEqual(['#/parent knowledge_too_deep']);
 });
 
+// guarantee: K4
 test('a request with an Idempotency-Key creates once, and its response is erased with the source', async () => {
   const send = (key: string, body: object) =>
     knowledge.write('POST', '/knowledgeSource', body, { headers: { 'idempotency-key': key } });

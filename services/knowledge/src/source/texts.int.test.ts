@@ -33,6 +33,7 @@ const hostile: [string, string][] = [
   ['nested lists', Array.from({ length: 1400 }, (_, depth) => `${' '.repeat(depth)}- x`).join('\n')],
 ];
 
+// guarantee: I8
 test('hostile texts of 1 MiB are cleaned, and block the service for no more than 50 ms', async () => {
   const process = newProcess(database);
   const write = async (title: string, text: string) => {
@@ -56,6 +57,7 @@ test('hostile texts of 1 MiB are cleaned, and block the service for no more than
   await process.textWork.close();
 });
 
+// guarantee: I8
 test('the original of a text is not kept', async () => {
   const { id } = await knowledge.create({ text: '<p onclick="boese()">gut</p>' });
   const document = await knowledge.database.collection<{ _id: number; text: string }>('sources').findOne({ _id: id });
@@ -63,6 +65,7 @@ test('the original of a text is not kept', async () => {
   expect(JSON.stringify(document)).not.toContain('boese');
 });
 
+// guarantee: I8
 test('a text beyond the limits of the worker is kept with its tags and links escaped', async () => {
   const work = openTextWork(createLogger('test', 'silent'), { timeoutMs: 1 });
   const text = `${'<b>'.repeat(100_000)}[x](javascript:alert(1))\n[y]: javascript:alert(1)`;

@@ -58,6 +58,7 @@ const filter = (index: number, key: string, comparator: string, value: string) =
   `filters[${index}][key]=${key}&filters[${index}][comparator]=${encodeURIComponent(comparator)}&filters[${index}][value]=${encodeURIComponent(value)}`;
 
 describe('the file format of an export', () => {
+  // spec: 30.2, 30.7
   test('is xlsx by default, unless the setting or the request names another', async () => {
     const sheet = await get('');
     expect(sheet.headers.get('content-type')).toBe('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
@@ -71,6 +72,7 @@ describe('the file format of an export', () => {
     expect((await get('format=json')).headers.get('content-disposition')).toContain('.json"');
   });
 
+  // spec: 2.10, 30.1
   test('does not change the values of the cells', async () => {
     const { json } = await get('format=json&limit=12&orderByDirection=asc');
     const names = Object.keys(json[0]);
@@ -96,6 +98,7 @@ describe('the file format of an export', () => {
 });
 
 describe('the rows of an export', () => {
+  // spec: 30.6
   test('are those with the highest ids by default; x-total-count is the number of all matching rows', async () => {
     const { headers } = await get('format=json');
     expect(headers.get('x-total-count')).toBe('12');
@@ -105,6 +108,7 @@ describe('the rows of an export', () => {
     expect((await get('format=json&limit=2')).headers.get('x-total-count')).toBe('12');
   });
 
+  // spec: 30.5
   test('are ordered by any column, unset last in both directions, ties by id', async () => {
     expect(await idsOf('orderByField=createdAt&orderByDirection=asc&limit=3')).toEqual([1, 2, 3]);
     expect(await idsOf('orderByField=customerId&orderByDirection=asc')).toEqual([
@@ -140,6 +144,7 @@ describe('the rows of an export', () => {
     expect(await idsOf(`filters=${encodeURIComponent(JSON.stringify(filters))}`)).toEqual([5, 4, 2, 1]);
   });
 
+  // spec: 14.15, 37.7
   test('contain no personal data under the privacy level pseudonymized', async () => {
     reporting.settings.reportingPrivacyLevel = 'pseudonymized';
     const { json, text } = await get('format=json');
@@ -172,6 +177,7 @@ describe('a request', () => {
     [filter(0, 'subject', '=', 'x'), '#/query/filters/0/key unknown_filter_key'],
     [filter(0, 'id', '~', '1'), '#/query/filters/0/comparator not_allowed'],
     [filter(0, 'id', '=', 'x'), '#/query/filters/0/value invalid_filter_value'],
+    // spec: 30.3, 30.4, 30.5, 30.6, 40.2
   ])('%s is invalid: %s', async (query, violation) => {
     expect(await problemOf(query)).toEqual([400, violation]);
   });
@@ -193,6 +199,7 @@ describe('a request', () => {
     expect(await reporting.database.collection('exports').countDocuments()).toBe(before);
   });
 
+  // guarantee: C4
   test('requires the right exportReporting, on every path', async () => {
     const id = randomUUID();
     for (const onePath of [path, `${path}/${id}`, `${path}/${id}/file`]) {
@@ -220,6 +227,7 @@ describe('an export that is made in the background', () => {
     return (await reporting.request(location)).json;
   };
 
+  // spec: 30.7
   test('shows its progress, and then the URL of the file', async () => {
     const response = await exportInBackground('format=json&all=true&orderByField=createdAt&orderByDirection=asc');
     const location = response.headers.get('location') ?? '';
@@ -339,6 +347,7 @@ describe('an export that is made in the background', () => {
     await expect.poll(async () => (await reporting.request(`${path}/${json.id}`)).json.status).toBe('failed');
   });
 
+  // guarantee: F35
   test('is removed with its file when it is old; files without an export are removed too', async () => {
     const { json } = await exportInBackground('format=json');
     await waitUntilFinished(`${path}/${json.id}`);

@@ -36,6 +36,7 @@ test.each(formats)('%s pulls no further page while its output is not read', asyn
   await chunks.return?.();
 });
 
+// guarantee: F40
 test.each(formats)('%s buffers less than 1 MiB of the pages that it pulled', async (_ending, format) => {
   const { state, pages } = endlessPages(bigPage);
   let written = 0;

@@ -71,6 +71,7 @@ test.each([
   expect(looksLikeFormula(text)).toBe(false);
 });
 
+// guarantee: I9
 test('the first visible character that splits no cells decides, and so does a tab, a carriage return or a vertical bar before it', () => {
   const blank = fc.constantFrom(' ', '\n', '\t', '\r', '\u00a0', '\u2009', '\u3000', '\ufeff', '\u200b', ';', ',', '|');
   const start = fc.constantFrom(...'=+-@＝＋－＠−', 'a', "'", '1', '');
@@ -123,6 +124,8 @@ test.each([
   expect(withoutFormulas(text)).toBe(text);
 });
 
+// guarantee: I9
+// asvs: 1.2.10
 test('no cell starts with a formula, wherever a program splits the text', () => {
   const unit = fc.constantFrom(
     ...';,|\t\r\n\v\f\u0085\u2028\u2029 "\u00a0\u200b=+-@＝＋－＠−a1\'',

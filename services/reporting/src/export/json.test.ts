@@ -10,6 +10,7 @@ const columns: Column[] = [
   { name: 'closed_at', type: 'dateTime' },
 ];
 
+// spec: 30.8
 test('writes objects in the order of the columns, with explicit nulls', async () => {
   const rows = [
     [1, 'Hello "you"', 1_767_323_045],
@@ -28,6 +29,7 @@ test('writes an empty array when there are no rows', async () => {
   expect((await collect(jsonFormat.write(columns, onePerPage([])))).toString()).toBe('[]');
 });
 
+// asvs: 1.2.3
 test('a JSON parser reads every text back unchanged', async () => {
   const text = fc.string({ unit: fc.oneof(fc.string({ unit: 'binary', maxLength: 1 }), fc.constant('\ud800')) });
   await fc.assert(

@@ -12,6 +12,7 @@ const planOf = (request: object) => {
   return { format, limit: rows.limit, offset: rows.offset };
 };
 
+// spec: 30.2, 30.3, 30.4
 test('an export has the first 100 rows in the format of the setting, unless the request says otherwise', () => {
   expect(planOf({})).toEqual({ format: ExportFormat.CSV, limit: 100, offset: 0 });
   expect(planOf({ limit: 1000, offset: 7, format: ExportFormat.JSON })).toEqual({

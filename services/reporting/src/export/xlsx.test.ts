@@ -57,6 +57,7 @@ test.each([
   expect([cell.type, cell.value]).toEqual([exceljs.ValueType.String, text]);
 });
 
+// asvs: 1.2.1
 test('writes a file that can be opened, whatever the texts contain', async () => {
   const unit = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
@@ -74,6 +75,7 @@ test('writes a file that can be opened, whatever the texts contain', async () =>
   );
 });
 
+// guarantee: I9
 test('cuts a text at the length limit of a cell', async () => {
   const sheet = await readBack([
     [1, 'a'.repeat(40_000), null],

@@ -42,6 +42,7 @@ async function readSlowly(profileId: number): Promise<Socket> {
 }
 
 describe('pages of large rows', () => {
+  // guarantee: B6
   test('that a client does not read keep only its own caller waiting', async () => {
     const slow = [await readSlowly(1), await readSlowly(2), await readSlowly(3)];
     expect(await statusOf(4)).toBe(200);
@@ -51,10 +52,12 @@ describe('pages of large rows', () => {
     expect(await statusOf(1)).toBe(200);
   }, 30_000);
 
+  // guarantee: B4
   test('of several exports of one caller are read in turn', async () => {
     expect(await Promise.all([1, 2, 3].map(() => statusOf(1)))).toEqual([200, 200, 200]);
   });
 
+  // guarantee: B6
   test.each(['Connect', 'gRPC'])('are given back when the client of a stream has gone, over %s', async (protocol) => {
     const token = await reporting.identity.internalToken('reporting', testCaller({ ...reporter, profileId: 5 }));
     const authorise: Interceptor = (next) => (request) => {
@@ -136,6 +139,7 @@ describe('rows that are read in steps', () => {
     expect(read.pages.flat().map(({ _id, status }) => [_id, status])).toEqual(texts.map((_, id) => [id + 1, 'open']));
   });
 
+  // guarantee: B4
   test('have at most 1 MiB of raw data in a page, or one row', async () => {
     const half = 'h'.repeat(mebibyte / 2);
     const { announced, pages } = await pagesOf([half, half, half, `${half}x`, 'x'.repeat(2 * mebibyte), 'y']);
@@ -158,6 +162,7 @@ describe('rows that are read in steps', () => {
     expect(read.texts).toEqual([long, 'new']);
   });
 
+  // guarantee: B4
   test('are given back when the reader stops early, and when they cannot be admitted', async () => {
     const collection = reporting.database.collection<RowDocument>(`steps${collections}`);
     let held = 0;

@@ -123,6 +123,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 1, maxLength: 25 },
 );
 
+// guarantee: E4
 test(`E4: whatever is duplicated, reordered or replayed, the rows show the newest state of tickets and tags (TICKETING_TEST_SEED=${seed})`, {
   timeout: runs(60_000, 300_000),
 }, async () => {
@@ -218,6 +219,7 @@ test.each([
   },
 );
 
+// guarantee: E4
 test('whichever call fails, before or after its effect, handling the event again leads to the right rows', async () => {
   let isOver = false;
   for (let nth = 1; !isOver; nth++) {
@@ -358,6 +360,7 @@ test('a rebuild that was interrupted is continued', async () => {
   expect(await rows(2)).toEqual(expectedRows(model));
 });
 
+// guarantee: E7
 test('E7: a row that is written while its ticket is erased ends up erased', async () => {
   const { parts, model, rows } = await openProjection();
   const ids = Array.from({ length: 200 }, (_, index) => index + 1);

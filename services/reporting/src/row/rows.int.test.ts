@@ -15,6 +15,7 @@ const at = (seconds: number) => ({ seconds: BigInt(seconds), nanos: 0 });
 const rowOf = async (id: number) =>
   (await reporting.rows(`&filters[0][key]=id&filters[0][comparator]==&filters[0][value]=${id}`))[0];
 
+// spec: 14.1, 14.3, 14.5, 14.8, 14.9, 14.11, 14.12, 14.13, 14.14
 test('a row has every column of the API, in its order', async () => {
   await reporting.putTag(1, 'Rechnung');
   await reporting.putTag(2, 'Mahnung', 1);
@@ -67,6 +68,7 @@ test('a row has every column of the API, in its order', async () => {
   expect(JSON.parse(rawData)).toMatchObject({ id: 1, version: 1, subject: 'Hallo', rawData: { a: 1 } });
 });
 
+// spec: 14.1, 14.5, 14.9, 14.10, 14.11, 14.13
 test('unset columns are null, and the age of the last customer message is computed when the row is read', async () => {
   const now = Math.floor(Date.now() / 1000);
   await reporting.put(2, { lastCustomerMessageAt: at(now - 100) });
@@ -80,12 +82,14 @@ test('unset columns are null, and the age of the last customer message is comput
   });
 });
 
+// spec: 14.2, 14.7
 test('a change of the ticket changes its row', async () => {
   await reporting.put(4, { status: TicketStatus.OPEN });
   await reporting.put(4, { status: TicketStatus.PENDING, priority: Priority.HIGH });
   expect(await rowOf(4)).toMatchObject({ status: 'pending', priority: 'high', manualWorkEntries: 1 });
 });
 
+// spec: 14.6
 test('each message changes the counts of its row, by which rows are filtered and ordered', async () => {
   const shown = async (query: string) =>
     (await reporting.rows(`&filters[0][key]=customerId&filters[0][comparator]==&filters[0][value]=counts${query}`)).map(
@@ -119,6 +123,7 @@ test('each message changes the counts of its row, by which rows are filtered and
   expect(await shown(none)).toHaveLength(3);
 });
 
+// spec: 14.4
 test('a renamed or moved tag shows in the rows of all tickets with this tag or a tag below it', async () => {
   await reporting.putTag(11, 'Technik');
   await reporting.putTag(12, 'Strom', 11);
@@ -142,6 +147,7 @@ test('a renamed or moved tag shows in the rows of all tickets with this tag or a
   expect(JSON.parse((await rows())[1].rawData).tagIds).toEqual([12]);
 });
 
+// spec: 14.4
 test('the topic is that of the skill tag with the lowest id; tags of other types have none', async () => {
   await reporting.putTag(21, 'Produkt', undefined, TagType.PRODUCT);
   await reporting.putTag(22, 'Zweite');
@@ -152,6 +158,8 @@ test('the topic is that of the skill tag with the lowest id; tags of other types
   expect(await rowOf(5)).toMatchObject({ topic: null, subTopic: null, allTags: 'Produkt' });
 });
 
+// spec: 25.6, 25.10
+// guarantee: E7
 test('E7: the row of a deleted ticket is erased, the erasure is confirmed, and no later event restores the row', async () => {
   await reporting.put(6, { subject: 'Geheimnis' });
   await reporting.remove(6);
@@ -167,6 +175,7 @@ test('E7: the row of a deleted ticket is erased, the erasure is confirmed, and n
   expect(await rowOf(6)).toBeUndefined();
 });
 
+// guarantee: F8
 test('while the tickets service is unavailable, events wait; none is lost', async () => {
   reporting.model.isUnavailable = true;
   const version = reporting.model.put(8, { subject: 'später' });
@@ -190,6 +199,7 @@ test('metrics show the lag of the consumer', async () => {
   expect(metrics).toMatch(/^consumer_blocked_keys\{.*\} 0$/m);
 });
 
+// guarantee: B8
 test('tickets of which the tickets service returns only some at a time all get their rows', async () => {
   const ids = [9001, 9002, 9003, 9004, 9005];
   for (const id of ids) reporting.model.put(id, { subject: 'in parts' });

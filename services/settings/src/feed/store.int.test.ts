@@ -30,6 +30,7 @@ test('events get consecutive positions; one that is stored already keeps its own
   expect(await store.bounds()).toEqual({ first: 1, last: 5 });
 });
 
+// guarantee: E11
 test('events whose insertion was not acknowledged become readable when they are appended again', async () => {
   const killed = eventStore(killing(connection, [{ at: 'updateOne', when: 'before' }]), systemRuntime);
   await expect(killed.append(ticketChanges(2))).rejects.toThrow('killed');
@@ -62,6 +63,7 @@ test('the last event stays, and the next one follows it', async () => {
   expect(positions(await store.append([ticketChanged(2, 1)]))).toEqual([4]);
 });
 
+// guarantee: E11
 test('a reader whose next events are removed while it reads does not skip them', async () => {
   const store = open(() => 1000);
   await store.append(ticketChanges(5));
@@ -70,6 +72,7 @@ test('a reader whose next events are removed while it reads does not skip them',
   await expect(readFeed(store, after, upTo, all, 10)).rejects.toMatchObject({ reason: 'cursor_expired' });
 });
 
+// guarantee: E11
 test('a reader that keeps next sees every event, per ticket in order, whatever is appended and killed meanwhile', async () => {
   await fc.assert(
     fc.asyncProperty(

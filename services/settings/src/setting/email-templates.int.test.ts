@@ -88,6 +88,7 @@ test('the template is read by the service itself, which forwards no callers', as
   expect(callers).toEqual(['service settings']);
 });
 
+// guarantee: F15
 test('a deleted e-mail template leaves subchannels and setting in one write with its event, once', async () => {
   const [first, , third] = [await create('A', 1), await create('B', 2), await create('C', 1)];
   await setGeneric(1);
@@ -110,6 +111,7 @@ test('a deleted e-mail template leaves subchannels and setting in one write with
 test.each([
   ['created with', () => create('A', 1)],
   ['set as the default', () => setGeneric(1)],
+  // guarantee: F15
 ])('an e-mail template that is deleted between its check and the write cannot be %s', async (_, write) => {
   const client = await settings.clientOf(ConfigurationService, { service: 'templates' });
   settings.model.beforeTemplate = async () => void (await client.dropEmailTemplate({ emailTemplateId: 1 }));

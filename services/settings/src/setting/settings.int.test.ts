@@ -21,12 +21,14 @@ const put = (name: string, value: unknown) => settings.write('PUT', `/settings/$
 const currentValue = async (name: string) =>
   (await get('/settings')).json.settings.find((one: { name: string }) => one.name === name).value;
 
+// spec: 2.11, 15.2, 35.2, 35.3
 test('the settings of a category are in groups, with everything that a form needs', async () => {
   await golden('settings-routing', (await get('/settings/category/routing')).json);
   await golden('settings-ai', (await get('/settings/category/ai')).json);
   expect((await get('/settings/category/webhooks')).json).toEqual({ title: 'Webhooks', groups: [] });
 });
 
+// spec: 15.1
 test('every setting is declared with a category, a group, a label, a description and a type', async () => {
   const { settings: all } = (await get('/settings')).json;
   expect(all).toHaveLength(knownSettings.size);
@@ -37,6 +39,7 @@ test('every setting is declared with a category, a group, a label, a description
   }
 });
 
+// spec: 35.1
 test('lists the settings of one category, and responds with 404 for one that does not exist', async () => {
   const { settings: all } = (await get('/settings?category=reporting')).json;
   expect(all.map(({ name }: { name: string }) => name)).toEqual(['reportingPrivacyLevel', 'defaultDateExportFormat']);
@@ -45,6 +48,7 @@ test('lists the settings of one category, and responds with 404 for one that doe
   }
 });
 
+// spec: 15.3
 test('a value is set, read, and put back to its default by null', async () => {
   const set = await put('routingOrder', 'prioritySla');
   expect(set.json).toMatchObject({ success: true, setting: { name: 'routingOrder', value: 'prioritySla' } });
@@ -92,6 +96,7 @@ describe('a value', () => {
     ['mailFrom', 'service@example.com'],
     ['businessHours', { timeZone: 'UTC', days: { sun: [['00:00', '24:00']] }, holidays: ['2028-02-29'] }],
     ['programmaticHeaderRules', { 'X-Loop': true, Precedence: ['bulk'] }],
+    // spec: 15.3
   ])('that fits %s is stored: %j', async (name, value) => {
     settings.model.tagIds = new Set([7]);
     settings.model.emailTemplateIds = new Set([3]);
@@ -187,6 +192,7 @@ describe('a secret', () => {
     ['tickets', ['aiApiKey']],
     ['knowledge', ['aiApiKey']],
     ['reporting', ['aiApiKey']],
+    // guarantee: C12
   ])('is not given to %s, which asks for %s', async (service, names) => {
     await put('aiApiKey', secret);
     const client = await settings.clientOf(ConfigurationService, { service });

@@ -18,6 +18,7 @@ const post = (body: object) => settings.write('POST', path, body);
 const patch = (id: number, body: object) => settings.write('PATCH', `${path}/${id}`, body);
 const list = async (query = '') => (await settings.request('GET', path + query)).json.subchannels;
 
+// spec: 21.8
 test('creates a subchannel with defaults and one with every field, and lists them by channel', async () => {
   const minimal = await post({ channel: 'email', name: 'Service' });
   expect(minimal.status).toBe(201);

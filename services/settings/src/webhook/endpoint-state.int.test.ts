@@ -8,6 +8,7 @@ const read = async (id: number) => (await used.harness.request('GET', `/webhook/
 const tickets = (count: number) => Array.from({ length: count }, (_, index) => ({ ticketId: index + 1 }));
 
 describe('an endpoint that responds with 410', () => {
+  // guarantee: W8
   it('is disabled at once, and its pending deliveries end', async () => {
     used.response = { status: 410 };
     const { id } = await used.harness.createWebhook({ url: used.receiver.url });
@@ -65,6 +66,7 @@ describe('an endpoint that responds with 410', () => {
 });
 
 describe('an endpoint that fails', () => {
+  // guarantee: W7
   it('is paused for 5 minutes after 20 failures in a row, then probed until it works, and its status stays active', async () => {
     used.response = { status: 500 };
     const { id } = await used.harness.createWebhook({ url: used.receiver.url });
@@ -131,6 +133,7 @@ describe('an endpoint that fails', () => {
     expect(used.receiver.received[before]?.headers['webhook-id']).toBe(last.eventId);
   });
 
+  // guarantee: W8
   it('is disabled after 5 days without a success, and not before', async () => {
     used.response = { status: 500 };
     const { id } = await used.harness.createWebhook({ url: used.receiver.url });

@@ -102,6 +102,7 @@ describe('a webhook endpoint', () => {
     expect(problem).toEqual({ status: 400, code, errors: [[pointer, code]] });
   });
 
+  // asvs: 2.2.3
   it('is not changed to something that it could not be created with', async () => {
     const { id } = await harness.createWebhook({ url: `https://example.com/${'a'.repeat(2028)}` });
     for (const [pointer, code, body] of [
@@ -120,6 +121,8 @@ describe('a webhook endpoint', () => {
 describe('the secret of a webhook endpoint', () => {
   const key = (name: string) => ({ headers: { 'idempotency-key': name } });
 
+  // guarantee: W11
+  // asvs: 11.5.1
   it('is shown once: a replayed creation shows null, and no other response has it', async () => {
     const first = await harness.request('POST', '/webhook', { url }, key('create'));
     const replayed = await harness.request('POST', '/webhook', { url }, key('create'));
@@ -151,6 +154,8 @@ describe('the secret of a webhook endpoint', () => {
     await harness.request('DELETE', `/webhook/${id}`);
   });
 
+  // guarantee: W11
+  // asvs: 14.2.4
   it('is nowhere in the database in clear', async () => {
     const { id, secret } = await harness.createWebhook({ url });
     const rotated = await harness.request('POST', `/webhook/${id}/rotateSecret`, {}, key('clear'));
@@ -167,6 +172,7 @@ describe('the secret of a webhook endpoint', () => {
   });
 });
 
+// asvs: 2.3.2
 it('there are at most 100 endpoints, also when they are created at the same time', async () => {
   const create = () => harness.request('POST', '/webhook', { url });
   const responses = await Promise.all(Array.from({ length: 102 }, create));

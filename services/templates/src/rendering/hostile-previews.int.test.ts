@@ -14,6 +14,7 @@ const preview = (profileId: number, body: object) =>
   harness.request('POST', '/template/preview', { caller: { profileId }, body: { ticketId: 12, ...body } });
 
 // On a busy machine each preview takes ten times as long.
+// guarantee: I4
 test('previews of hostile templates, one after the other, delay no other, and are counted', {
   timeout: 60_000,
 }, async () => {

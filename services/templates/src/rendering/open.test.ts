@@ -62,6 +62,8 @@ describe('the processes', () => {
 
 describe('a hostile template', () => {
   it.each(hostileTemplates.map((one) => [one.name, summary(one.outcome), one] as const))(
+    // guarantee: I4
+    // asvs: 1.3.7
     'that %s is %s',
     async (_name, _summary, { template, variables, outcome }) => {
       const input = inputOf(template, variables);
@@ -85,6 +87,7 @@ describe('a rendered template', () => {
   const render = async (template: string, variables: object) =>
     (await patient.render(inputOf(template, variables), 'agent')).message;
 
+  // guarantee: I4
   it('may be a megabyte long, and no longer', async () => {
     const template = '<p>{{#each list}}{{this}}{{/each}}';
     const ofBytes = (bytes: number) => ({ list: ['x'.repeat(bytes - 5), 'ä'] });
@@ -92,6 +95,7 @@ describe('a rendered template', () => {
     expect(await codesOf(render(template, ofBytes(1024 * 1024 + 1)))).toEqual(['template_output_too_large']);
   });
 
+  // asvs: 1.1.2
   it('is escaped where values are inserted, and sanitised', async () => {
     const template = '<p>Hello {{customer.firstname}},</p>{{{in.html}}}<p>{{agent.name}}</p>';
     const variables = {
@@ -128,6 +132,7 @@ describe('a rendered template', () => {
   });
 
   // On a busy machine each template takes ten times as long.
+  // guarantee: I4
   it('does not wait until hostile ones have ended, of another author or of the same', { timeout: 60_000 }, async () => {
     const slow = hostileTemplates.find(({ name }) => name === 'loops in loops without output');
     const slowly = openRendering(log, { timeoutMs: 2_000 });

@@ -39,6 +39,7 @@ const storedDocuments = () =>
   );
 
 describe('POST /template with attachments', () => {
+  // spec: 11.6, 31.4
   it('lists the files, as GET, the list and rendering do', async () => {
     const created = await create([file(png, 'Preise.PNG'), file(Buffer.from('Grüße'), 'a.html'), { base64: '' }]);
     const attachments = created.attachments.map((one: { id: string }, index: number) => {
@@ -75,6 +76,7 @@ describe('POST /template with attachments', () => {
     ['one byte more together', () => [zeros(20 * MiB), zeros(5 * MiB + 1)], '#/attachments attachments_too_large'],
     ['20 files', () => Array.from({ length: 20 }, () => zeros(1))],
     ['21 files', () => Array.from({ length: 21 }, () => zeros(1)), '#/attachments too_many_attachments'],
+    // guarantee: I16
   ])('has the limits of a message: %s', async (_, attachments, violation) => {
     const response = await post(attachments());
     expect(response.status).toBe(violation === undefined ? 201 : 413);
@@ -165,6 +167,7 @@ describe('PATCH /template/{id} with attachments', () => {
     expect(await storedDocuments()).toEqual([1, 1, 1]);
   });
 
+  // guarantee: I16
   it('while the template is deleted leaves nothing', async () => {
     for (let round = 0; round < 5; round++) {
       const { id } = await create([zeros(1)]);
@@ -204,6 +207,7 @@ describe('GET /template/{id}/attachment/{attachmentId}', () => {
     expect((await get(url, { 'if-none-match': `"${id}"` })).status).toBe(304);
   });
 
+  // guarantee: C7
   it('is 404 under another template, for another file, and after the template is deleted', async () => {
     const [one, other] = [await create([file(png)]), await create([file(png)])];
     const missing = async (path: string) => {

@@ -69,6 +69,7 @@ const stores = () => ({
 });
 
 describe('a deleted ticket', () => {
+  // guarantee: E7
   it('leaves all templates, and the erasure is confirmed', async () => {
     const [kept = 0, gone = 0] = newTickets(2);
     const [first, second] = [
@@ -102,6 +103,7 @@ describe('a deleted ticket', () => {
     expect(templates).toMatchObject([{ exampleTicketIds: [] }]);
   });
 
+  // guarantee: E7
   it('does not come back by a template that was checked before its deletion and is stored after it', async () => {
     const [id = 0, other = 0] = newTickets(2);
     const existing = await harness.create('/template', { message: 'a' });
@@ -154,6 +156,7 @@ describe('a deleted tag', () => {
     expect((await harness.request('GET', `/template?tagId=${deleted}`)).json.total).toBe(0);
   });
 
+  // guarantee: E7
   it('does not come back by a template that was checked before its deletion and is stored after it', async () => {
     const id = newId();
     harness.model.tagIds.add(id);
@@ -169,6 +172,7 @@ describe('a deleted tag', () => {
 });
 
 describe('a response template that is deleted while the intents service is unavailable', () => {
+  // guarantee: F17
   it('is deleted, and dropped by AI agents when that is back', async () => {
     const scheduler = await harness.startInstance({ TICKETING_TEMPLATES_ROLES: 'api,scheduler' });
     const { id } = await harness.create('/template', { message: 'a' });

@@ -24,8 +24,7 @@ import { deleteTemplate } from './delete.ts';
 import { templateDeletionStore } from './deletion-store.ts';
 import { dropDeletedFromAiAgents } from './drop-from-ai-agents.ts';
 import type { DeletionParts, TemplateParts } from './open.ts';
-import type { TemplateDocument } from './schema.ts';
-import { erasedCollections } from './schema.ts';
+import { erasedCollections, type TemplateDocument } from './schema.ts';
 import { templateStore } from './store.ts';
 import { updateTemplate } from './update.ts';
 
@@ -132,6 +131,7 @@ async function listedFiles(
 describe('a process that dies between any two writes leaves no file that nothing lists, and no template without a file that it lists:', {
   timeout: 120_000,
 }, () => {
+  // guarantee: I16
   it('a creation', async () => {
     // The first file has two chunks.
     const contents = [randomBytes(1024 * 1024 + 1), bytes];
@@ -147,6 +147,7 @@ describe('a process that dies between any two writes leaves no file that nothing
     expect(steps).toBeGreaterThanOrEqual(8);
   });
 
+  // guarantee: I16
   it('a creation that is repeated with its Idempotency-Key', async () => {
     await crashAtEachWrite(async (nth, when) => {
       const hasDied = await crashAtWrite(nth, when, () => newTemplate([bytes], 77));
@@ -159,6 +160,7 @@ describe('a process that dies between any two writes leaves no file that nothing
     });
   });
 
+  // guarantee: I16
   it('a change of the list', async () => {
     const steps = await crashAtEachWrite(async (nth, when) => {
       const { template } = await newTemplate([bytes, bytes]);
@@ -182,6 +184,7 @@ describe('a process that dies between any two writes leaves no file that nothing
     expect(steps).toBeGreaterThanOrEqual(7);
   });
 
+  // guarantee: F17, I16
   it('a deletion', async () => {
     const steps = await crashAtEachWrite(async (nth, when) => {
       const { template } = await newTemplate([bytes, bytes]);

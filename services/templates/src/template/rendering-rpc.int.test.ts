@@ -130,6 +130,7 @@ describe('RenderTemplate', () => {
     expect(await shown(first.id, true)).toMatch(/^<p>generic<\/p>/);
   });
 
+  // guarantee: I6
   it('renders the subject as plain text in one line', async () => {
     const subjectOf = async (subject: string | null, variables?: object) =>
       (await render((await create({ message: 'a', subject })).id, false, variables)).subject;

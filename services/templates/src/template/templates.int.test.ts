@@ -22,6 +22,7 @@ const pointerAndCode = async (response: ReturnType<typeof post>) => {
 };
 
 describe('a response template', () => {
+  // spec: 2.7, 11.1, 11.4, 11.8, 31.1, 31.3, 31.5
   it('is created, read, listed, changed and deleted', async () => {
     harness.model.tagIds.add(3);
     harness.model.tickets.set(12, {}).set(15, {});
@@ -116,6 +117,7 @@ describe('a response template', () => {
     expect((await pointerAndCode(post(body(`${atLimit}x`)))).errors).toEqual([`#/${field} ${code}`]);
   });
 
+  // spec: 31.3
   it('names at most 100 tickets, each once', async () => {
     const ids = Array.from({ length: 101 }, (_, index) => 2 * index + 1);
     for (const id of ids) harness.model.tickets.set(id, {});
@@ -176,6 +178,7 @@ describe('a response template', () => {
 });
 
 describe('the list', () => {
+  // spec: 11.2
   it('is filtered by a part of a text, without regard to case, and by a tag', async () => {
     harness.model.tagIds.add(3).add(4);
     await create({ message: 'Über 50%.', tagId: 3 });
@@ -225,6 +228,7 @@ describe('the list', () => {
 const MiB = 1024 * 1024;
 
 describe('the e-mail template around a template', () => {
+  // spec: 11.3, 11.7
   it('is its own, else the generic one, else none; a change of it shows at once', async () => {
     const [own, generic] = [await wrap('own %MESSAGE%', 'Own'), await wrap('generic $& %MESSAGE% $1', 'Generic')];
     const first = await create({ message: "$&$'", emailTemplateId: own.id });

@@ -85,6 +85,7 @@ function analysisOf(ticketId: number, analysisId: string) {
   });
 }
 
+// spec: 2.4, 6.4, 6.23, 6.24, 6.31, 6.54, 6.60, 10.12
 test('the ticket shows an analysis, in full and in compact form, and is found by its AI agent', async () => {
   const { id } = await created();
   const { version } = await client().applyAnalysis(analysisOf(id, 'a-1'));
@@ -208,6 +209,7 @@ test.each([
   ['a person', person, { priority: 'high' }],
   ['a machine that closes it', machine, { status: 'closed' }],
   ['a machine that says that it is spam', machine, { spamStatus: 'manual_spam' }],
+  // guarantee: I23
 ])('a change by %s ends the wait for an execution by the system, in the same change', async (name, caller, change) => {
   const id = await waitingTicket(`w-${name}`);
   const body = [{ id, ...change }];
@@ -222,6 +224,7 @@ test.each([
   expect(JSON.stringify(outbox)).not.toContain('interventionVersion');
 });
 
+// guarantee: I23
 test('a message of the customer ends it, and one that a machine sends does not', async () => {
   for (const [direction, isOver] of [
     ['out', false],
@@ -234,6 +237,7 @@ test('a message of the customer ends it, and one that a machine sends does not',
   }
 });
 
+// guarantee: I23
 test('a change by a machine leaves it, and an execution after it was ended does not bring it back', async () => {
   const id = await waitingTicket('w-keep');
   const patch = (caller: object) => tickets.request('PATCH', `/ticket/${id}`, { caller, body: { status: 'pending' } });
@@ -245,6 +249,7 @@ test('a change by a machine leaves it, and an execution after it was ended does 
   expect((await tickets.documentOf(id)).autoExecuteAt).toBeNull();
 });
 
+// guarantee: I23
 test('an analysis that has not seen a change by a person schedules no execution; a later one does', async () => {
   const { id } = await created();
   await tickets.request('PATCH', `/ticket/${id}`, { caller: person, body: { priority: 'high' } });
@@ -270,6 +275,7 @@ test('the time of an execution is replaced if it is still that one', async () =>
   expect(await tickets.documentOf(id)).toMatchObject({ version: 4, autoExecuteAt: null });
 });
 
+// spec: 34.5
 test('a message can be about intents of its ticket, and about no others', async () => {
   const { id } = await created();
   await client().applyAnalysis(analysisOf(id, 'a-m'));

@@ -72,6 +72,7 @@ test('refresh flags reach the intents service, and change nothing here', async (
   expect((await tickets.request('GET', `/ticket/${id}`)).json.version).toBe(1);
 });
 
+// guarantee: F30
 test('requests wait while the intents service is unavailable', async () => {
   const { id } = (await post()).json;
   isUnavailable = true;
@@ -102,6 +103,7 @@ async function ticketOfUnknown(name: string, changes: object = {}): Promise<numb
   return id;
 }
 
+// spec: 22.7
 test('refreshMode=customer and full read the customer anew, as a refresh, and change nothing else here', async () => {
   const ids = [await ticketOfUnknown('c'), await ticketOfUnknown('f')];
   const body = ids.map((id, index) => ({ id, refreshMode: ['customer', 'full'][index] }));
@@ -132,6 +134,7 @@ test('a refresh leaves the customer of spam alone', async () => {
   for (const id of spam) expect(await tickets.documentOf(id)).toMatchObject({ version: 1, customerId: null });
 });
 
+// spec: 21.2
 test('process=realtime responds with the analysed ticket', async () => {
   analyse = async (id) => {
     await tickets.database.collection('tickets').updateOne({ _id: id as never }, { $set: { language: 'German' } });
@@ -140,12 +143,14 @@ test('process=realtime responds with the analysed ticket', async () => {
   expect([status, json.language]).toEqual([200, 'German']);
 });
 
+// guarantee: F30
 test('process=realtime creates the ticket also while the intents service is unavailable', async () => {
   isUnavailable = true;
   const { status, json } = await post('?process=realtime');
   expect([status, json.aiSupportLevel]).toEqual([200, 'unprocessed']);
 });
 
+// spec: 21.2
 test('process=realtime waits 10 seconds at most', async () => {
   const waits: (number | undefined)[] = [];
   analyse = async (_, timeoutMs) => {
@@ -160,6 +165,7 @@ test('process=realtime waits 10 seconds at most', async () => {
   expect(wait).toBeGreaterThan(5_000);
 });
 
+// spec: 21.4
 test('process=false is analysed after its first reader, a person, who does not wait for it', async () => {
   const { id } = (await post('?process=false')).json;
   await tickets.request('GET', `/ticket/${id}`, { caller: { kind: 'codeExecutor' } });

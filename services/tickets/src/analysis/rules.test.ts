@@ -73,6 +73,7 @@ describe('an analysis', () => {
     expect(change?.event).toMatchObject({ type: 'ticket.updated', cause: 'analysis', version: 2 });
   });
 
+  // guarantee: E8
   test('that was asked for again has the cause refresh', () => {
     expect(decide({ text, isRefresh: true })?.event.cause).toBe('refresh');
   });
@@ -146,6 +147,7 @@ describe('the spam status', () => {
     [AUTO_PROGRAMMATIC, AUTO_CLEAN, AUTO_PROGRAMMATIC],
     [MANUAL_SPAM, AUTO_CLEAN, MANUAL_SPAM],
     [MANUAL_CLEAN, AUTO_SPAM, MANUAL_CLEAN],
+    // spec: 5.1, 5.4, 17.13
   ])('%s, detected %s, is then %s', (before, detected, after) => {
     const change = decide({ spamStatus: detected, text }, before === null ? {} : { spamStatus: before });
     expect(change?.after.spamStatus).toBe(after);
@@ -157,6 +159,7 @@ describe('the spam status', () => {
     ['a person', { spamStatus: AUTO_CLEAN }, { spamStatus: MANUAL_SPAM }, null],
     ['a tag', {}, { tagIds: [2] }, 2],
     ['a tag that was detected', { tagIds: [2] }, {}, 2],
+    // spec: 5.7
   ])('set by %s keeps all proposals away', (_, analysis, before, spamTagId) => {
     const input = { ...before, intents: [intent], aiAgentIds: [4], autoExecuteAt: now };
     const after = decide({ ...analysis, intents: proposal }, input, spamTagId)?.after;

@@ -49,6 +49,9 @@ async function storedDocuments() {
 }
 
 describe('POST /ticket with attachments', () => {
+  // spec: 2.3, 16.3, 21.17
+  // guarantee: I15
+  // asvs: 5.2.2
   test('lists the files with what their content says, not their names', async () => {
     const attachments = [file(png, 'Bild.PNG'), file(pdf, 'rechnung'), file(png, 'a.html'), { base64: '' }];
     const { status, json } = await post({ attachments });
@@ -122,12 +125,14 @@ describe('POST /ticket with attachments', () => {
 
 describe('attachments are refused, and leave nothing,', () => {
   test.each<[string, object, string]>([
+    // spec: 21.17
     ['without content', { name: 'a' }, '#/attachments/1 invalid_attachment'],
     [
       'with both contents',
       { name: 'a', base64: '', url: 'https://example.org/' },
       '#/attachments/1 invalid_attachment',
     ],
+    // spec: 21.16
     ['with a url and no name', { url: 'https://example.org/' }, '#/attachments/1/name invalid_attachment'],
     ['with base64 of another alphabet', { base64: '-_-_' }, '#/attachments/1/base64 invalid_attachment'],
     ['with a line break in base64', { base64: 'YWJj\nYWJj' }, '#/attachments/1/base64 invalid_attachment'],
@@ -156,6 +161,8 @@ describe('attachments are refused, and leave nothing,', () => {
     ['one byte more together', () => [zeros(20 * MiB), zeros(5 * MiB + 1)], 413, '#/attachments attachments_too_large'],
     ['20 files', () => Array.from({ length: 20 }, () => zeros(1)), 200],
     ['21 files', () => Array.from({ length: 21 }, () => zeros(1)), 413, '#/attachments too_many_attachments'],
+    // guarantee: I16
+    // asvs: 5.2.1
   ])('beyond the limits: %s', async (_, attachments, status, expected) => {
     const given = attachments();
     const before = await storedDocuments();
@@ -171,6 +178,8 @@ describe('attachments are refused, and leave nothing,', () => {
     expect(await storedDocuments()).toEqual(before);
   });
 
+  // spec: 40.5
+  // guarantee: I16
   test('beyond the limits of the RPC API, which are the same', async () => {
     const send = async (attachments: object[]) => {
       const headers = {
@@ -195,6 +204,8 @@ describe('attachments are refused, and leave nothing,', () => {
 });
 
 describe('GET /ticket/{ticketId}/attachment/{attachmentId}', () => {
+  // guarantee: I15
+  // asvs: 5.3.1
   test('sends the file as one that is saved and never shown', async () => {
     const { url, attachmentId } = await postFile(Buffer.from('<script>alert(1)</script>'), 'Größe "1".html');
     const { status, headers, text } = await get(url);
@@ -245,6 +256,9 @@ describe('GET /ticket/{ticketId}/attachment/{attachmentId}', () => {
     );
   });
 
+  // spec: 39.2, 39.10
+  // guarantee: C7
+  // asvs: 8.2.2
   test('is 404 under another ticket, for another file, and after the ticket is deleted', async () => {
     const [one, other] = [await postFile(png), await postFile(png)];
     for (const path of [
@@ -281,6 +295,7 @@ describe('GET /ticket/{ticketId}/attachment/{attachmentId}', () => {
 });
 
 describe('DELETE /ticket/{ticketId}/attachment/{attachmentId}', () => {
+  // spec: 26.2, 26.3, 26.5, 26.6, 39.10
   test('removes the entry, the record and the content, by one change with one event', async () => {
     const before = await storedDocuments();
     const { id, url } = await postFile(png);
@@ -314,6 +329,7 @@ describe('a file of a message', () => {
   };
 
   test.each([{ isDraft: true }, { private: true }])(
+    // spec: 26.4
     'of %j is downloaded, and deleted without a change of the ticket',
     async (kind) => {
       const before = await storedDocuments();
@@ -338,6 +354,7 @@ describe('a file of a message', () => {
   );
 });
 
+// spec: 25.8
 test('a deleted ticket leaves nothing of its files', async () => {
   const before = await storedDocuments();
   const { json } = await post({ attachments: [file(randomBytes(2 * MiB)), file(png)] });

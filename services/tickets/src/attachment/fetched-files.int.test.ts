@@ -53,6 +53,7 @@ async function refusalOf(attachments: object[]) {
 }
 
 describe('a file given by its url', () => {
+  // spec: 21.16
   test('is fetched before the response, with its own type and not that of the server', async () => {
     const bytes = randomBytes(3 * MiB);
     respond = (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(bytes);
@@ -90,6 +91,7 @@ describe('a file given by its url', () => {
     'https://[::1]/',
     'https://10.0.0.1/',
     'ftp://127.0.0.1/',
+    // guarantee: I17
   ])('is refused if a redirect leads to %s', async (location) => {
     respond = (_, response) => response.writeHead(302, { location }).end();
     expect(await refusalOf([{ base64: '' }, fileAt('/')])).toMatchObject({
@@ -101,6 +103,7 @@ describe('a file given by its url', () => {
     expect(requested).toEqual(['/']);
   });
 
+  // guarantee: I17
   test('is refused if its name resolves to a private address, also only the second time', async () => {
     let queries = 0;
     const outbound = outboundGuard({
@@ -174,6 +177,7 @@ describe('a file given by its url', () => {
   });
 });
 
+// guarantee: H8
 test('too many files fetched at once are refused with 503, and those that were admitted are whole', async () => {
   const bytes = randomBytes(1000);
   const waiting: (() => void)[] = [];

@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { DeleteAttachmentRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { DeleteConversationRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
-import {
-  CreateTicketRequestSchema,
-  DeleteTicketRequestSchema,
-} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { CreateTicketRequestSchema, DeleteTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { attachFiles, claimFiles } from '@ticketing/files/attach-files.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
@@ -68,6 +65,7 @@ async function clear(): Promise<void> {
 }
 
 describe('a process that dies between any two writes leaves no file that nothing lists, and every listed one is whole:', () => {
+  // guarantee: I16
   test('a creation', async () => {
     const request = create(CreateTicketRequestSchema, { channel: 6, attachments: [file, file] });
     const steps = await crashAtEachWrite(async (nth, when) => {
@@ -95,6 +93,7 @@ describe('a process that dies between any two writes leaves no file that nothing
     });
   });
 
+  // guarantee: I16
   test('the deletion of a file', async () => {
     const steps = await crashAtEachWrite(async (nth, when) => {
       const { id, urls } = await post({ attachments: [file, file] });
@@ -116,6 +115,8 @@ describe('a process that dies between any two writes leaves no file that nothing
     expect(steps).toBeGreaterThanOrEqual(5);
   });
 
+  // spec: 25.8
+  // guarantee: I16
   test('the deletion of a ticket', async () => {
     await crashAtEachWrite(async (nth, when) => {
       const { id } = await post();
@@ -164,6 +165,7 @@ describe('a file that was stored and is not listed', () => {
     expect(await records.countDocuments()).toBe(0);
   });
 
+  // guarantee: I16
   test('does not survive its ticket, whose deletion came while it was written', async () => {
     const externalTicketId = 'weg';
     const { id } = await post({ externalTicketId });

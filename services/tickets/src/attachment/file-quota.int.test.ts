@@ -69,6 +69,7 @@ test('messages and drafts count, and files that a draft keeps do not count again
   expect((await send('POST', '/reply', { content, attachments: [given] })).json.code).toBe('storage_quota');
 });
 
+// guarantee: F3
 test('all replicas count together, and a new process knows what was counted', async () => {
   const caller = person();
   const other = await tickets.startInstance();

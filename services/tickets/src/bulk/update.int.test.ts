@@ -29,6 +29,7 @@ const versionsOf = (ids: readonly number[]) =>
   Promise.all(ids.map(async (id) => (await tickets.documentOf(id)).version as number));
 
 describe('PATCH /ticket', () => {
+  // spec: 4.9, 6.31, 6.45, 6.68, 17.4, 22.1, 22.3, 22.11
   test('writes every field that the API names', async () => {
     const [first = 0, second = 0] = await postMany(2, { tags: [tags[0]] });
     const change = {
@@ -57,6 +58,7 @@ describe('PATCH /ticket', () => {
     await golden('bulk', response.json);
   });
 
+  // spec: 6.45, 6.47
   test('clears fields that are null', async () => {
     const set = { agentId: 7, customerId: 'K', partnerId: 3, clientData: { a: 1 } };
     const id = await post();
@@ -78,6 +80,7 @@ describe('PATCH /ticket', () => {
     expect((await tickets.documentOf(id)).worklog).toEqual([]);
   });
 
+  // spec: 22.2
   test('with includeInWorklog=false is not recorded in the worklog', async () => {
     const [first = 0, second = 0] = await postMany(2);
     await bulk([{ id: first, priority: 'high' }], '?includeInWorklog=false');
@@ -97,6 +100,7 @@ describe('PATCH /ticket', () => {
 });
 
 describe('the tags of an element', () => {
+  // spec: 6.53, 22.5
   test('tagIds replaces all tags; addTagIds and removeTagIds change the existing ones', async () => {
     const ids = await postMany(3, { tags: [tags[0], tags[1]] });
     await bulk([
@@ -108,6 +112,7 @@ describe('the tags of an element', () => {
     expect(read).toEqual([[tags[2]], [tags[0], tags[1], tags[2]], [tags[1], tags[2]]]);
   });
 
+  // spec: 22.6
   test('tagIds cannot be combined with addTagIds or removeTagIds, nor can a tag be both added and removed', async () => {
     const ids = await postMany(3);
     const refused = await bulk([
@@ -131,6 +136,7 @@ describe('the tags of an element', () => {
 });
 
 describe('spamStatus', () => {
+  // spec: 5.3, 6.26
   test('manual_spam and manual_clean can be set through the API; other values cannot', async () => {
     const id = await post();
     for (const spamStatus of ['manual_spam', 'manual_clean']) {
@@ -145,6 +151,7 @@ describe('spamStatus', () => {
   });
 });
 
+// spec: 14.3
 test('customerLegitimation is 0 to 100', async () => {
   const id = await post();
   for (const customerLegitimation of [0, 40, 100]) {
@@ -165,6 +172,8 @@ describe('refresh flags', () => {
     [{ refreshMode: 'agents' }, 'agents'],
     [{ refresh: true }, 'full'],
     [{ refreshTags: true }, 'tags'],
+    // spec: 17.6, 22.7, 22.8, 22.9, 22.10, 38.2
+    // guarantee: E8
   ])('%j schedules an analysis, changes nothing and publishes nothing', async (flag, mode) => {
     const id = await post();
     const before = await tickets.documentOf(id);
@@ -181,6 +190,7 @@ describe('refresh flags', () => {
     [{ refreshTags: false }, '@1767225600'],
     [{ refreshMode: 'full' }, null],
     [{ priority: 'low' }, null],
+    // spec: 22.9, 41.4
   ])('the response to %j has Deprecation: %s', async (flag, deprecation) => {
     const response = await bulk([{ id: await post() }, { id: await post(), ...flag }]);
     expect(response.headers.get('deprecation')).toBe(deprecation);
@@ -203,6 +213,7 @@ describe('refresh flags', () => {
 });
 
 describe('all or none', () => {
+  // spec: 22.1, 22.4, 39.6
   test('if an element is invalid or its ticket unknown, none is applied, and each error is reported', async () => {
     const ids = await postMany(3);
     const refused = await bulk([
@@ -222,6 +233,7 @@ describe('all or none', () => {
     expect(await versionsOf(ids)).toEqual([1, 1, 1]);
   });
 
+  // spec: 22.3
   test('accepts 1 to 500 elements', async () => {
     const ids = await postMany(2);
     expect(violationsOf(await bulk([]))).toEqual(['# too_few_items']);

@@ -71,6 +71,7 @@ const listed = async (id: number) => {
 };
 
 describe('GET /erp/customers', () => {
+  // spec: 2.13, 16.3, 36.4
   test('returns customers with contracts and tags, in the form of the contract', async () => {
     const { status, json } = await search('customerId=k-1001');
     expect(status).toBe(200);
@@ -209,6 +210,7 @@ describe('an import', () => {
 });
 
 describe('a new ticket', () => {
+  // spec: 2.4, 6.44, 21.19
   test('gets the customer and the contract that its text names', async () => {
     const ticket = await post({ from: 'x@example.com', subject: 'Vertrag v-7002', body: '<p>Kunde <b>K-1001</b></p>' });
     expect(ticket).toMatchObject({ customerId: 'K-1001', contractId: 'V-7002', customerLegitimation: 15 });
@@ -223,6 +225,7 @@ describe('a new ticket', () => {
     expect(event.changes).toContainEqual({ field: 'customerLegitimation', oldValue: 0, newValue: 15 });
   });
 
+  // spec: 6.43, 6.63
   test('gets the customer of its sender, and the contract with that address', async () => {
     const ofContract = await post({ from: 'ADA.strom@example.org' });
     expect(ofContract).toMatchObject({ customerId: 'K-1001', contractId: 'V-7001', customerLegitimation: 20 });
@@ -234,6 +237,7 @@ describe('a new ticket', () => {
     expect(onlyContract).toMatchObject({ customerId: 'K-2002', contractId: 'V-8001', customerLegitimation: 20 });
   });
 
+  // spec: 6.43
   test('gets no customer if two have the address, or none has it', async () => {
     const nobody = { customerId: null, contractId: null, customer: null };
     expect(await post({ from: 'twin@example.org' })).toMatchObject({ ...nobody, customerLegitimation: 0 });
@@ -263,6 +267,7 @@ describe('a new ticket', () => {
     expect(await post(unknown)).toMatchObject({ ...nobody, customerLegitimation: 12 });
   });
 
+  // spec: 6.44, 21.19
   test('keeps the contract of the request, and gets its customer', async () => {
     const ticket = await post({
       channel: 'letter',
@@ -314,6 +319,7 @@ describe('a new ticket', () => {
 });
 
 describe('a change of the contract', () => {
+  // spec: 7.9
   test('by a person confirms the customer; by automation the score is computed anew', async () => {
     const { id } = await post({ from: 'nobody@example.org', body: 'Grünwald, V-7001', channel: 'chat' });
     expect(await patch(id, { contractId: 'V-8001' })).toMatchObject({ customerId: 'K-2002', customerLegitimation: 12 });
@@ -332,6 +338,7 @@ describe('a change of the contract', () => {
     expect(cleared).toMatchObject({ customerId: 'K-2002', contractId: null, customerLegitimation: 12 });
   });
 
+  // spec: 7.9
   test('in a bulk sets the same, unless the bulk names the score', async () => {
     const { id } = await post({ channel: 'chat' });
     await bulk({ id, contractId: 'V-7001' }, {});
@@ -407,6 +414,7 @@ describe('an incoming message', () => {
 });
 
 describe('what a list shows of a customer', () => {
+  // spec: 6.18
   test('is the customer as last read through any of its tickets, without a new version', async () => {
     const customer = { id: 'L-1000', email: 'list@example.org', tagIds: [vip], contracts: [{ id: 'L-7000' }] };
     await importCustomers([customer]);
@@ -425,6 +433,7 @@ describe('what a list shows of a customer', () => {
     expect([(await tickets.documentOf(second.id)).version, (await read(second.id)).version]).toEqual([1, 1]);
   });
 
+  // spec: 6.3
   test('leaves out a tag that was deleted', async () => {
     const tagId = await createTag('Gone');
     await importCustomers([{ id: 'L-2000', email: 'gone@example.org', tagIds: [tagId] }]);
@@ -454,6 +463,7 @@ describe('GET with refresh=true', () => {
     expect(await read(id, '?refresh=true')).toMatchObject({ version: 2 });
   });
 
+  // spec: 23.2
   test('follows a contract to another customer', async () => {
     await importCustomers([{ id: 'R-2000', contracts: [{ id: 'R-8000' }] }, { id: 'R-3000' }]);
     const { id } = await post({ channel: 'phone', contractId: 'R-8000' });
@@ -473,6 +483,7 @@ describe('GET with refresh=true', () => {
 describe('GET /ticket/{id}/variables', () => {
   const variables = async (id: number) => (await tickets.request('GET', `/ticket/${id}/variables`)).json;
 
+  // spec: 6.42
   test('has the customer as the ticket shows it, and the contract that the ticket names', async () => {
     const { id } = await post({ contractId: 'v-7001' });
     await bulk({ id, customerId: 'K-1001' });

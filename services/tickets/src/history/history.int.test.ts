@@ -57,6 +57,7 @@ const problemOf = (call: Promise<unknown>): Promise<ConnectError> =>
   );
 
 describe('the history of a ticket', () => {
+  // spec: 9.1, 9.3, 9.4, 9.5, 9.6, 9.7, 28.2, 28.3
   test('has the tickets and entries of its customer or contract, newest first', async () => {
     const own = { customerId: 'K-1', contractId: 'V-1', createdAt: '2026-03-01 00:00:00' };
     const id = await post({ ...own, subject: 'Zähler', summary: 'kurz' });
@@ -93,6 +94,7 @@ describe('the history of a ticket', () => {
     }
   });
 
+  // spec: 28.1
   test('has pages of 1 to 1000 lines', async () => {
     const id = await post({});
     for (const limit of [1, 1000]) expect((await history(id, `?limit=${limit}`)).status).toBe(200);
@@ -207,6 +209,7 @@ describe('an entry', () => {
     expect((await history(ticket)).json.total).toBe(2);
   });
 
+  // spec: 9.2
   test('needs a type other than ticket, and a customer or a contract', async () => {
     const refused = async (request: object) => (await problemOf(client.recordHistoryEntry(request))).rawMessage;
     const valid = { externalId: 'x', ...delivery, customerId: 'K-1' };

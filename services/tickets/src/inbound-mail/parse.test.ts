@@ -63,6 +63,7 @@ describe('the texts of a mail', () => {
     expect(await parsed(`${head}\r\n \r\n`)).toMatchObject({ body: null });
   });
 
+  // guarantee: I11
   it('lose NUL, and headers every control character', async () => {
     const mail = await parsed(`${head}Subject: a\0b\x07\x1bc\r\n\td\u2028e\r\n\r\nx\0y`);
     expect(mail).toMatchObject({ subject: 'a b c d e', body: 'xy\n' });
@@ -71,6 +72,7 @@ describe('the texts of a mail', () => {
     expect(encoded).toMatchObject({ subject: 'a Bcc: x@example.org', fromName: 'a Bcc: x@example.org' });
   });
 
+  // guarantee: I11
   it('are cut at their limits', async () => {
     const mail = (over: number) =>
       `From: ${'n'.repeat(320 + over)} <a@example.org>\r\nSubject: ${'s'.repeat(998 + over)}\r\n\r\n${'b'.repeat(mailLimits.bodyBytes - 1 + over)}`;
@@ -175,6 +177,7 @@ describe('the headers of a mail', () => {
     expect(Object.keys((await parsed(`${head}${many}\r\n\r\n`)).headers)).toHaveLength(17);
   });
 
+  // guarantee: I11
   it('of more than 1 MiB are refused', async () => {
     const used = 'From: a@x.org'.length + 'X: '.length;
     const mail = (over: number) => `From: a@x.org\r\nX: ${'v'.repeat(mailLimits.headerBytes - used + over)}\r\n\r\n`;
@@ -217,6 +220,7 @@ describe('the files of a mail', () => {
     expect(mail.files.map(({ name }) => name)).toEqual(['i.pdf']);
   });
 
+  // guarantee: I11
   it('are at most 100', async () => {
     const part = filePart('x');
     expect(await problemOf(multipart(part.repeat(100)))).toBeUndefined();
@@ -242,6 +246,7 @@ describe('a mail', () => {
     expect(await problemOf('mv 00001.aaa 00001.bbb\n')).toMatchObject({ problem: 'The mail has no sender.' });
   });
 
+  // guarantee: I11
   it('is refused if its parts are nested deeper than 50', async () => {
     const nested = (depth: number) =>
       head +
@@ -257,6 +262,7 @@ describe('a mail', () => {
     });
   });
 
+  // guarantee: I11
   it('is refused beyond 40 MiB', async () => {
     const mail = Buffer.alloc(mailLimits.bytes + 1, 'x');
     mail.write('From: a@x.org\n\n');

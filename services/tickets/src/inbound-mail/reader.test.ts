@@ -84,6 +84,7 @@ it('returns the same from a worker', async () => {
   expect(await reader.read('someone', bytesOf('x\n'.repeat(3000)))).toMatchObject({ problem: expect.any(String) });
 }, 60_000);
 
+// guarantee: I11
 it('refuses a mail that needs too much memory, and reads the next one', async () => {
   const reader = open({ maxHeapMb: 64 });
   const hostile = bytesOf(`${head}\r\n${'\n'.repeat(4 * 1024 * 1024)}`);
@@ -94,6 +95,7 @@ it('refuses a mail that needs too much memory, and reads the next one', async ()
   expect(await reader.read('someone', bytesOf(`${head}\r\n${'x\n'.repeat(3000)}`))).toMatchObject({ from: 'a@x.org' });
 }, 60_000);
 
+// guarantee: I11
 it('does not block other requests while it reads the largest mail', async () => {
   const reader = open();
   await reader.read('someone', bytesOf(`${head}\r\n${'x\n'.repeat(3000)}`));

@@ -1,8 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import {
-  ReceivedMailOutcome,
-  ReceiveMailRequestSchema,
-} from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
+import { ReceivedMailOutcome, ReceiveMailRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { DeleteTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { SettingsAge } from '@ticketing/service-kit/settings/settings-copy.ts';
@@ -421,6 +418,7 @@ test('a mail counts as received now, or at its date, which is never in the futur
 describe('a mail of a program', () => {
   const automatic = 'Auto-Submitted: auto-replied\r\n';
 
+  // spec: 5.1
   test('creates a ticket that is programmatic, and opens none', async () => {
     const id = newId();
     const created = await receive({ id, headers: automatic });
@@ -431,6 +429,7 @@ describe('a mail of a program', () => {
     expect((await read(created.ticketId)).status).toBe('closed');
   });
 
+  // spec: 5.4
   test('leaves the status that a person has set', async () => {
     const id = newId();
     const { ticketId } = await receive({ id });
@@ -439,6 +438,7 @@ describe('a mail of a program', () => {
     expect((await read(ticketId)).spamStatus).toBe('manual_clean');
   });
 
+  // guarantee: I13
   test('is refused as a loop when its ticket got many messages in an hour; one of a person is not', async () => {
     const id = newId();
     const { ticketId } = await receive({ id });
@@ -457,6 +457,7 @@ describe('a mail of a program', () => {
   });
 });
 
+// spec: 5.2, 21.21
 test('a ticket of POST /ticket is programmatic by the headers in its raw data', async () => {
   const post = async (rawData: object) =>
     (await tickets.request('POST', '/ticket', { body: { channel: 'email', rawData } })).json.spamStatus;
@@ -465,6 +466,7 @@ test('a ticket of POST /ticket is programmatic by the headers in its raw data', 
 });
 
 describe('a loop is refused', () => {
+  // guarantee: I13
   test('with the mark that this system puts on its mails', async () => {
     const { ticketId } = await receive({});
     const mark = processNow().ticketTokens.mark('', ticketId);
@@ -474,6 +476,7 @@ describe('a loop is refused', () => {
     expect((await receive({ headers: forged })).outcome).toBe('TICKET_CREATED');
   });
 
+  // guarantee: I13
   test('after 100 hops', async () => {
     const hops = (count: number) => ({ headers: 'Received: x\r\n'.repeat(count) });
     expect((await receive(hops(100))).outcome).toBe('TICKET_CREATED');
@@ -501,6 +504,7 @@ test('a mail that cannot be read is refused with the reason, by RPC too', async 
 });
 
 test.each(['a new ticket', 'an answer'])(
+  // guarantee: F13
   'a mail whose process dies between any two writes, and which is received again, becomes %s exactly once',
   async (kind) => {
     const steps = await crashAtEachWrite(async (nth, when) => {
@@ -532,6 +536,7 @@ test.each(['a new ticket', 'an answer'])(
   },
 );
 
+// guarantee: M4
 test('a mail whose process dies, and which is never received again, leaves nothing but its ticket', async () => {
   const claims = () => tickets.database.collection<{ _id: string }>('externalMessageIds');
   const seen = new Set<boolean>();
@@ -557,6 +562,7 @@ test('a mail whose process dies, and which is never received again, leaves nothi
   expect(seen).toEqual(new Set([true, false]));
 });
 
+// guarantee: M4
 test('a mail that is received while its id is swept becomes a ticket, and is known afterwards', async () => {
   const claims = tickets.database.collection<{ _id: string }>('externalMessageIds');
   for (let round = 0; round < 10; round++) {

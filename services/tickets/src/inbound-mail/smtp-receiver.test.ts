@@ -121,6 +121,7 @@ it('takes mails for its mailboxes, several on a connection, with dots and NUL as
   ]);
 });
 
+// guarantee: I12
 it('refuses other recipients, and takes the mail for the one that is known', async () => {
   const { port, received } = await start();
   const smtp = await greet(port);
@@ -145,6 +146,7 @@ it('handles commands that are sent at once', async () => {
   expect(received).toHaveLength(1);
 });
 
+// guarantee: I12
 it('does not end a mail, or begin a command, at a bare line feed', async () => {
   const { port, received } = await start();
   const smtp = await greet(port);
@@ -172,6 +174,7 @@ it('refuses addresses with control characters', async () => {
   expect(await smtp.send('RCPT TO:<a\x1b@x.org>')).toBe('501');
 });
 
+// guarantee: I12
 it('takes a mail of 40 MiB, and refuses one byte more with 552', async () => {
   const { port, received } = await start();
   const smtp = await greet(port);
@@ -189,6 +192,7 @@ it('takes a mail of 40 MiB, and refuses one byte more with 552', async () => {
   expect(await smtp.send('NOOP')).toBe('250');
 });
 
+// guarantee: I11
 it('takes a mail of 2 MiB of lines that are a dot without blocking, and one of 40 MiB', async () => {
   const { port, received } = await start();
   const smtp = await greet(port);
@@ -202,6 +206,7 @@ it('takes a mail of 2 MiB of lines that are a dot without blocking, and one of 4
   await withinCpuTime(5000, () => send(40));
 }, 60_000);
 
+// guarantee: I11
 it('refuses a mail in too many pieces for good', async () => {
   const { port, received } = await start();
   const smtp = await greet(port);
@@ -217,6 +222,7 @@ it('refuses a mail in too many pieces for good', async () => {
   expect(received).toHaveLength(1);
 });
 
+// guarantee: I12
 it('asks to try again if the mails in flight are too large, and goes on', async () => {
   const { port, received } = await start({ limits: { bytesInFlight: 4 * 1024 * 1024 } });
   const smtp = await greet(port);
@@ -256,6 +262,7 @@ it('asks to try again if it is not known which mailboxes there are', async () =>
   expect(await smtp.send('RCPT TO:<support@example.org>')).toBe('451');
 });
 
+// guarantee: I12
 it('has limits of recipients, connections, connections of an address, idle and total time', async () => {
   const { port } = await start({ accepts: async () => true, limits: { recipients: 2, connectionsPerAddress: 2 } });
   const smtp = await greet(port);

@@ -1,11 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import {
-  DeleteConversationRequestSchema,
-  ReplyToTicketRequestSchema,
-  StoreConversationRequestSchema,
-  UpdateConversationRequestSchema,
-} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import { DeleteConversationRequestSchema, ReplyToTicketRequestSchema, StoreConversationRequestSchema, UpdateConversationRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import type { IdempotentRequest } from '@ticketing/service-kit/call/idempotent-request.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
@@ -65,6 +60,8 @@ async function requireConsistent(ticketId: number, step: string) {
   return { document, conversations, total, externalIds };
 }
 
+// guarantee: M1
+// asvs: 2.3.3
 test('a reply whose process dies between any two writes is part of its ticket with its event, or nothing of it is left', async () => {
   const seen = new Set<number>();
   const steps = await crashAtEachWrite(async (nth, when) => {
@@ -82,6 +79,7 @@ test('a reply whose process dies between any two writes is part of its ticket wi
   expect(seen).toEqual(new Set([0, 1]));
 });
 
+// guarantee: M2
 test('a message that is stored again after its process died is stored once, and reopens its ticket once', async () => {
   let attempts = 0;
   await crashAtEachWrite(async (nth, when) => {
@@ -100,6 +98,8 @@ test('a message that is stored again after its process died is stored once, and 
   });
 });
 
+// guarantee: M1
+// asvs: 2.3.1
 test('a draft whose publishing dies between any two writes is a draft or published; it can be published again', async () => {
   const seen = new Set<boolean>();
   await crashAtEachWrite(async (nth, when) => {
@@ -134,6 +134,7 @@ test('a draft whose publishing dies between any two writes is a draft or publish
   expect(seen).toEqual(new Set([true, false]));
 });
 
+// guarantee: M4
 test('a draft whose publishing died leaves no external id, once it is published again or deleted', async () => {
   await crashAtEachWrite(async (nth, when) => {
     const ticketId = await post();
@@ -168,6 +169,7 @@ test('a draft whose publishing died leaves no external id, once it is published 
 test.each([
   ['draft', { isDraft: true }],
   ['private note', { private: true }],
+  // guarantee: M1
 ])('a %s whose deletion dies between any two writes is there or gone, and its count with it', async (_, kind) => {
   const seen = new Set<number>();
   await crashAtEachWrite(async (nth, when) => {
@@ -189,6 +191,7 @@ test.each([
   expect(seen).toEqual(new Set([0, 1]));
 });
 
+// guarantee: M4
 test('a message that is added while its ticket is deleted leaves nothing', async () => {
   for (let round = 0; round < 10; round++) {
     const ticketId = await post();

@@ -41,6 +41,7 @@ const list = async (id: number, query = '') => (await tickets.request('GET', `${
 const read = async (id: number) => (await tickets.request('GET', `/ticket/${id}`)).json;
 const lastEvent = async (id: number) => (await tickets.documentOf(id)).outbox.at(-1);
 
+// spec: 2.2, 16.5
 test('the body at the creation is the first message', async () => {
   const ticket = await post();
   const { conversations, ...page } = await list(ticket.id);
@@ -80,6 +81,7 @@ test('the body at the creation is the first message', async () => {
   expect((await list((await post({ body: undefined })).id)).total).toBe(0);
 });
 
+// spec: 6.11, 6.64
 test('a reply on an e-mail ticket is queued, and changes the ticket by one event', async () => {
   const ticket = await post({ subchannelId: 1 });
   const { status, json } = await reply(ticket.id, { content: content('<p>We send someone.</p>', 'html') });
@@ -183,6 +185,7 @@ test('a private note counts as internal, and is no message of the dialogue', asy
   expect((await list(ticket.id)).total).toBe(1);
 });
 
+// spec: 17.11, 34.2, 34.3, 34.4, 34.7, 34.8
 test('a draft changes nothing until it is published, by one event', async () => {
   const ticket = await post({ subchannelId: 1 });
   const { json: draft } = await reply(ticket.id, { isDraft: true });
@@ -340,6 +343,7 @@ test.each([
   expect((await tickets.request('GET', path(id, conversations[0].id))).json).toEqual(conversations[0]);
 });
 
+// spec: 34.1
 test('a message of another ticket, of none, and of a deleted one is not found', async () => {
   const first = await post();
   const second = await post();
@@ -398,6 +402,7 @@ test('of a publishing, a change and a deletion at once, each is done or refused 
 const file = (name: string, text: string) => ({ name, base64: Buffer.from(text).toString('base64') });
 const filesStored = () => tickets.database.collection('files.files').countDocuments();
 
+// spec: 34.6
 test('files of messages are listed by them, and a draft keeps, adds and drops some', async () => {
   const { id } = await post({ attachments: [file('meter.txt', 'zero')] });
   const { json: draft } = await reply(id, { isDraft: true, attachments: [file('a.txt', 'one'), file('b.txt', 'two')] });

@@ -39,6 +39,7 @@ test.each([
   ['a machine', author, machine],
   ['another machine', machine, otherMachine],
   ['a person', machine, author],
+  // guarantee: C6
 ])('a note is not changed or deleted by %s, by REST or RPC', async (_who, writer, other) => {
   const url = await note(writer);
   const before = await read(url);
@@ -63,6 +64,7 @@ test.each([
   ['the machine that wrote it', machine, machine],
   ['an admin', author, admin],
   ['a holder of updateTechnicalTicketFields', author, technician],
+  // guarantee: C6
 ])('a note is changed and deleted by %s, and names who changed it', async (_who, writer, editor) => {
   const url = await note(writer);
   const before = await read(url);
@@ -106,6 +108,7 @@ test('a draft of a program has the person who published it as its author', async
   expect(await read(url)).toMatchObject({ agentId: 8, modifiedBy: null, publishedBy: 8 });
 });
 
+// guarantee: C6
 test('the audit log has changes of notes, and not those that were refused', async () => {
   const url = await note(author);
   const { ticketId, id } = await read(url);

@@ -81,6 +81,7 @@ async function requireNothingElse(ticketId: number, list: readonly NaiveMessage[
   expect(await stored('fileRecords', 'ownerId')).toHaveLength(list.reduce((sum, { files }) => sum + files, 0));
 }
 
+// guarantee: M1
 test(`after any sequence of requests, messages and their ticket are as a simple model predicts (TICKETING_TEST_SEED=${seed})`, {
   timeout: 280_000,
 }, async () => {

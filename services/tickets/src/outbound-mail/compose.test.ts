@@ -149,6 +149,8 @@ const lineBreaks = [
   '=?utf-8?Q?=0D=0A?=',
 ];
 
+// guarantee: I10
+// asvs: 1.3.11
 test.each(lineBreaks)('no text adds a header by %j', async (lineBreak) => {
   const hostile = `x${lineBreak}Bcc: evil@example.com${lineBreak}X-Evil: 1${lineBreak}${lineBreak}body`;
   const attachments = [{ ...file, name: hostile }];
@@ -165,6 +167,8 @@ test.each(lineBreaks)('no text adds a header by %j', async (lineBreak) => {
   expect(email.text?.trim()).toBe('Hi Kim');
 });
 
+// guarantee: I10
+// asvs: 1.3.11
 test('no address smuggles in another one', async () => {
   const hostile = [
     'a@b.example,evil@c.example',

@@ -198,6 +198,7 @@ test('a reply to a mail finds its ticket by the mail, or by the token in its sub
   await expect(receive(changed)).rejects.toMatchObject({ reason: 'mail_loop' });
 });
 
+// spec: 21.7, 21.8
 test('an outgoing ticket is sent from an enabled mailbox', async () => {
   const { id } = await post({ direction: 'out', from: undefined, to: ['kim@example.com'], bcc: ['audit@example.com'] });
   const [opening] = (await tickets.request('GET', `/ticket/${id}/conversation`)).json.conversations;
@@ -221,6 +222,7 @@ test('a draft is sent when it is published, not before', async () => {
   expect(received((await read(draft)).externalConversationId)).toHaveLength(1);
 });
 
+// guarantee: F12
 test('a mail that is deferred is sent again later, with the same Message-ID and the same bytes', async () => {
   let count = 0;
   accept = ({ bytes }) => {
@@ -360,6 +362,7 @@ async function publishAgain({ id, ticketId }: { id: number; ticketId: number }, 
   await tickets.database.collection<{ _id: number }>('tickets').updateOne({ _id: ticketId }, move);
 }
 
+// guarantee: M4
 test('a draft whose publishing was interrupted leaves the queue when its time has passed, and its Message-ID is free', async () => {
   const { id } = await post();
   const later = new Date(Date.now() + 3_600_000);

@@ -50,6 +50,7 @@ test.each([
   ['the greeting', (): Behaviour => ({ onConnect: (_session, done) => done(reply(421, 'busy')) })],
   // Not about the mail: the same mail is accepted as soon as the server is in order.
   ['the greeting, permanently', (): Behaviour => ({ onConnect: (_session, done) => done(reply(554, 'no service')) })],
+  // guarantee: F12
 ])('a 4xx to %s defers the mail', async (_where, behaviour) => {
   const { server, transport } = await open(behaviour());
   expect(await transport.send(mail, never)).toEqual(deferred);
@@ -60,6 +61,7 @@ test.each([
   ['MAIL FROM', (): Behaviour => ({ onMailFrom: (_address, _session, done) => done(reply(550, 'no')) })],
   ['RCPT TO', (): Behaviour => ({ onRcptTo: (_address, _session, done) => done(reply(550, 'unknown')) })],
   ['the end of the mail', (): Behaviour => ({ accept: () => Promise.reject(reply(554, 'spam')) })],
+  // guarantee: F12
 ])('a 5xx to %s refuses the mail, and says why', async (_where, behaviour) => {
   const { server, transport } = await open(behaviour());
   const outcome = await transport.send(mail, never);
@@ -133,6 +135,7 @@ test('a certificate that is not trusted defers the mail; with a trusted one it i
   expect(await implicit.transport.send(mail, never)).toEqual(accepted);
 });
 
+// guarantee: F12
 test('a server that drops the connection defers the mail, wherever it does', async () => {
   const atConnect = await open({ onConnect: () => atConnect.server.breakConnections() });
   expect(await atConnect.transport.send(mail, never)).toEqual(deferred);
@@ -148,6 +151,7 @@ test('a connection that the server has closed since the last mail is replaced', 
   expect(server.connections()).toBeGreaterThan(1);
 });
 
+// guarantee: F12
 test('a server that hangs defers the mail, and a signal ends the attempt at once', async () => {
   const { transport } = await open({ onData: () => undefined }, {}, 300);
   expect(await transport.send(mail, never)).toEqual(deferred);
@@ -164,6 +168,7 @@ test('a port where nobody listens defers the mail', async () => {
   expect(await transport.send(mail, never)).toEqual(deferred);
 });
 
+// guarantee: F12
 test('a mail that cannot be read to its end never reaches the server as a whole mail', async () => {
   const { server, transport } = await open({
     onData(stream, _session, done) {

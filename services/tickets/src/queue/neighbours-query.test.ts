@@ -3,9 +3,8 @@ import { Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { QueueChange } from '../ticket/rules/queue-keys.ts';
-import { queueKeys } from '../ticket/rules/queue-keys.ts';
-import { type QueueView, queueNeighbours } from './neighbours-query.ts';
+import { type QueueChange, queueKeys } from '../ticket/rules/queue-keys.ts';
+import { queueNeighbours, type QueueView } from './neighbours-query.ts';
 import type { KeysAround } from './window-query.ts';
 
 const view: QueueView = { order: 'sla', spamTagId: null };
@@ -94,6 +93,7 @@ function openQueue(pause: () => Promise<void> = async () => undefined) {
 }
 
 describe('neighbours in the queue', () => {
+  // guarantee: R1
   test('may be old for less than a second, by the clock of the process', async () => {
     const queue = openQueue();
     for (const id of [1, 2, 3]) queue.changeElsewhere(id, ticket(id, id));
@@ -124,6 +124,7 @@ describe('neighbours in the queue', () => {
     expect(queue.reads).toHaveLength(1);
   });
 
+  // guarantee: R1
   test('have a change that this process makes while they are read', async () => {
     const paused = [Promise.resolve(), Promise.withResolvers<void>()] as const;
     const pauses = [paused[0], paused[1].promise];
@@ -280,6 +281,7 @@ describe('neighbours in the queue', () => {
     expect(queue.reads).toEqual([8]);
   });
 
+  // guarantee: R2
   test('keep a bounded number of keys of a long queue', async () => {
     const queue = openQueue();
     let keys = 0;
@@ -400,6 +402,7 @@ async function runSteps(steps: readonly Step[]): Promise<void> {
 
 const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 2 ** 31);
 
+// guarantee: R1
 test(`no neighbour is older than a second or than a change of this process, whatever happens meanwhile (TICKETING_TEST_SEED=${seed})`, async () => {
   await fc.assert(fc.asyncProperty(fc.array(anyStep, { minLength: 10, maxLength: 60 }), runSteps), {
     seed,

@@ -66,6 +66,7 @@ async function replaceTickets(given: readonly Omit<Queued, 'id'>[]): Promise<Que
 }
 
 describe('the queue', () => {
+  // spec: 6.58, 19.1
   test(`read forwards and backwards equals the sorted list, for random tickets and every order (TICKETING_TEST_SEED=${seed})`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyQueued, { minLength: 1, maxLength: 12 }), async (given) => {
@@ -116,6 +117,7 @@ describe('the queue', () => {
     }
   });
 
+  // spec: 19.5
   test('returns nulls if it is empty', async () => {
     expect(await latest()).toEqual({ earliest: null, previous: null, next: null });
     const id = await post({ status: 'closed' });
@@ -126,6 +128,7 @@ describe('the queue', () => {
     });
   });
 
+  // spec: 19.2, 19.3
   test('returns all three ids, as far as they exist, for every preferred direction', async () => {
     const [first, second, third] = [await post({ dueBy: 1 }), await post({ dueBy: 2 }), await post({ dueBy: 3 })];
     for (const preferredDirection of ['earliest', 'previous', 'next']) {
@@ -138,6 +141,7 @@ describe('the queue', () => {
     expect(await latest({ ticketId: null })).toEqual({ earliest: first, previous: null, next: null });
   });
 
+  // spec: 19.3
   test.each(['previous', 'next'])('direction %s needs a ticket', async (preferredDirection) => {
     const refused = await tickets.request('POST', '/ticket/getLatest', { body: { preferredDirection } });
     expect([refused.status, violationsOf(refused)]).toEqual([400, ['#/ticketId required']]);
@@ -148,6 +152,7 @@ describe('the queue', () => {
     expect((await tickets.request('POST', '/ticket/getLatest', { body })).status).toBe(404);
   });
 
+  // spec: 19.4
   test('has only open tickets that are not spam, unless filters select others', async () => {
     const open = await post();
     const spam = await post();
@@ -177,6 +182,7 @@ describe('the queue', () => {
     ).toEqual(['#/filters/0/key unknown_filter_key']);
   });
 
+  // spec: 20.8
   test('in scope skills has the tickets that the caller has the skills for, without those with the run-time spam tag', async () => {
     const tag = async (name: string) =>
       (await tickets.request('POST', '/tag', { caller: { roleId: 1 }, body: { name } })).json.id as number;
@@ -196,6 +202,7 @@ describe('the queue', () => {
     expect((await tickets.request('GET', `/ticket/${second}`)).json.prevTicketId).toBeNull();
   });
 
+  // guarantee: R1
   test('of a ticket that is read has changes by the same instance at once, and those by others within a second', async () => {
     const other = await tickets.startInstance();
     try {

@@ -176,12 +176,14 @@ describe('PATCH /tag/{id}', () => {
     }
   }
 
+  // guarantee: R3
   test('is visible on tickets at once on its instance, and within a second on the others', () =>
     expectFresh('Tickets', readTicket));
 
   test('is visible in lists at once on its instance, and within a second on the others', () =>
     expectFresh('Listen', readList));
 
+  // guarantee: R3
   test('that creates a tag is visible at once on every instance, on tickets and customers that have it', async () => {
     for (let round = 0; round < 4; round++) {
       const [own = '', other = ''] = [urls[round % 2], urls[(round + 1) % 2]];

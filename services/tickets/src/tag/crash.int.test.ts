@@ -132,6 +132,7 @@ test('a creation or change whose process dies between any two writes is visible 
   });
 });
 
+// guarantee: F11
 test('each of many concurrent tag changes whose process dies between any two writes is visible to all readers or to none', async () => {
   let attempts = 0;
   await crashAtEachWrite(async (nth, when) => {

@@ -29,6 +29,7 @@ const create = async (body: object): Promise<number> =>
 const search = (body: object, query = '') => request('POST', `/ticket/search${query}`, body);
 const limitIn = (detail: string) => Number(/a limit of (\d+) fits$/.exec(detail)?.[1]);
 
+// guarantee: B3
 test('a list of tags whose keywords are too large together is refused, and the limit that the error names fits', async () => {
   const refused = await request('GET', '/tag?limit=1000');
   const { status, json } = refused;
@@ -38,6 +39,7 @@ test('a list of tags whose keywords are too large together is refused, and the l
   expect((await request('GET', `/tag?limit=${limit + 1}`)).status).toBe(400);
 });
 
+// guarantee: B3
 test('the tags of tickets count in a page of these', async () => {
   for (let nth = 0; nth < 3; nth++) await create({ subject: 'tagged', tags: tagIds.slice(0, 60) });
   const filters = [{ key: 't.subject', comparator: '=', value: 'tagged' }];
@@ -45,6 +47,7 @@ test('the tags of tickets count in a page of these', async () => {
   expect((await search({ filters, limit: 2 })).json.tickets[0].tags).toHaveLength(60);
 });
 
+// guarantee: B3
 test('a page that only tickets and their tags together exceed is refused with a limit that fits', async () => {
   const text = 'x'.repeat(1024 * 1024 - 100);
   for (let nth = 0; nth < 27; nth++) {

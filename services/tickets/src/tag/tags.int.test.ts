@@ -11,6 +11,7 @@ afterAll(() => tickets.stop());
 
 const post = (body: object) => tickets.request('POST', '/tag', { caller: { permissions: ['manageTags'] }, body });
 
+// spec: 2.12, 16.3, 36.1
 test('creates a tag with defaults, and a child of it with every field', async () => {
   const parent = await post({ name: 'Abrechnung' });
   expect(parent.json).toEqual({ success: true, id: parent.json.id });
@@ -46,6 +47,7 @@ test('50 concurrent creations with the same name make one tag', async () => {
   expect(await tickets.database.collection('tags').countDocuments({ name: 'Gleichzeitig' })).toBe(1);
 });
 
+// spec: 36.2
 test('lists by part of the full name, by type and by page, without disabled tags unless includeDisabled is set', async () => {
   const { id } = (await post({ name: 'Liste A', type: 'brand' })).json;
   await post({ name: 'Darunter', type: 'brand', parent: id });
@@ -60,6 +62,7 @@ test('lists by part of the full name, by type and by page, without disabled tags
   expect(await list('includeDisabled=true&limit=1&offset=3')).toMatchObject({ total: 4, tags: [{ name: 'Liste C' }] });
 });
 
+// spec: 36.3, 39.1
 test('requires the right manageTags, and responds with 404 for a tag that does not exist', async () => {
   const refused = await tickets.request('POST', '/tag', { body: { name: 'X' } });
   expect(refused.status).toBe(403);

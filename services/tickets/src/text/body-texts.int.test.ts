@@ -40,6 +40,7 @@ const set = (id: number, fields: object) =>
   tickets.database.collection<{ _id: number }>('tickets').updateOne({ _id: id }, { $set: fields });
 
 describe('the texts of a body', () => {
+  // guarantee: H1
   test('are stored when it is written, beside the original, and a read only returns them', async () => {
     const { id } = await post({ body: html });
     expect(await tickets.documentOf(id)).toMatchObject({
@@ -145,6 +146,7 @@ describe('a body beyond the limits of the worker', () => {
   test.each([
     ['time', { timeoutMs: 1 }],
     ['output', { maxOutputBytes: 100 }],
+    // guarantee: H1
   ])('of %s is kept, and shown as escaped text', async (_, limits) => {
     const textWork = openTextWork(createLogger('tickets', 'silent'), limits);
     const body = '<td>x'.repeat(100_000);
@@ -172,6 +174,7 @@ describe('a body beyond the limits of the worker', () => {
     await textWork.close();
   });
 
+  // guarantee: H4
   test('of the queue does not fail a write that has happened; what older rules made is not shown', async () => {
     const { id } = await post({ channel: 'letter', body: '<td>x'.repeat(100_000) });
     const old = { bodyRules: bodyRules - 1, bodyHtml: '<i>old</i>', bodyPlain: 'old' };

@@ -31,6 +31,7 @@ describe('a run whose worker crashes', () => {
     expect(runs).toHaveLength(2);
   });
 
+  // guarantee: H3
   test('twice is an error, so that nothing is stored instead of the result', async () => {
     const { work, runs } = openWith('crashed', 'crashed');
     await expect(work.bodyFields(long, actor)).rejects.toMatchObject({

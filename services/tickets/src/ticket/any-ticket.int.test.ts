@@ -91,6 +91,7 @@ test(`a valid ticket is accepted, and a GET returns the values that it was creat
   );
 });
 
+// guarantee: I37
 test(`the response to any JSON is 200 or 400 (TICKETING_TEST_SEED=${seed})`, async () => {
   const names = [
     ...['from', 'fromName', 'to', 'cc', 'bcc', 'agentId', 'priority', 'channel', 'status', 'direction', 'subject'],

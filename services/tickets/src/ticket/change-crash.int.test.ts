@@ -1,10 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import {
-  CreateTicketRequestSchema,
-  DeleteTicketRequestSchema,
-  TicketChangeSchema,
-  UpdateTicketsRequestSchema,
-} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { CreateTicketRequestSchema, DeleteTicketRequestSchema, TicketChangeSchema, UpdateTicketsRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
@@ -43,6 +38,7 @@ test.each([
   ['without versions', false],
   ['with versions', true],
 ])(
+  // guarantee: F11
   'a bulk %s whose process dies between any two writes is applied to all tickets or to none, by one change each',
   async (_, hasVersions) => {
     const seen = new Set<boolean>();

@@ -27,6 +27,7 @@ async function check(fields: object, paths: string): Promise<{ checked: string[]
   };
 }
 
+// guarantee: I28
 test('a change of a ticket is checked for another service as in a bulk', async () => {
   const tag = await tickets.request('POST', '/tag', { body: { name: 'A' }, caller: { permissions: ['manageTags'] } });
   const tagIds = [tag.json.id];

@@ -40,6 +40,7 @@ describe('a date', () => {
     [-1, '1969-12-31 23:59:59'],
     ['0001-01-01', '0001-01-01 00:00:00'],
     ['9999-12-31 23:59:59', '9999-12-31 23:59:59'],
+    // spec: 3.1, 6.40, 21.15
   ])('may be written %j', async (given, returned) => {
     const { json } = await post({ channel: 'chat', createdAt: given, dueBy: given, firstResponseDueBy: given });
     expect(json).toMatchObject({ createdAt: returned, dueBy: returned, firstResponseDueBy: returned });
@@ -67,6 +68,7 @@ describe('a date', () => {
     'tomorrow',
     1.5,
     253_402_300_800,
+    // spec: 21.15
   ])('that does not exist is refused, never rolled over: %j', async (given) => {
     expect(await refusal({ channel: 'chat', dueBy: given })).toEqual(['#/dueBy invalid_date']);
   });
@@ -87,6 +89,7 @@ describe('an enumeration', () => {
     direction: ['in', 'out', 'internal'],
     channel: ['email', 'portal', 'phone', 'letter', 'system', 'chat', 'walkIn'],
   };
+  // spec: 2.1, 4.1, 4.2, 4.3, 4.4, 6.1, 6.7, 17.2
   test.each(Object.entries(spellings))('%s accepts each of its values and returns it', async (field, words) => {
     for (const word of words) {
       const { json } = await post({ channel: 'chat', [field]: word });
@@ -94,6 +97,7 @@ describe('an enumeration', () => {
       expect((await tickets.request('GET', `/ticket/${json.id}`)).json[field]).toBe(word);
     }
   });
+  // spec: 4.10
   test.each(Object.keys(spellings))('%s accepts no other spelling', async (field) => {
     for (const word of ['', 'LOW', 'Open', 'walk_in', 'walkin', 'unspecified', 'PRIORITY_LOW', 'toString', ' in']) {
       expect(await refusal({ channel: 'chat', [field]: word })).toEqual([`#/${field} not_allowed`]);
@@ -106,6 +110,7 @@ describe('a field', () => {
   const writable = new Set(CreateTicketRequestSchema.fields.map(({ jsonName }) => jsonName));
   const readOnly = TicketSchema.fields.map(({ jsonName }) => jsonName).filter((name) => !writable.has(name));
 
+  // spec: 6.6
   test.each(readOnly)('%s of the ticket cannot be written', async (name) => {
     expect(await refusal({ channel: 'chat', [name]: null })).toEqual([`#/${name} read_only_field`]);
   });
@@ -122,6 +127,7 @@ describe('a field', () => {
     const volatile = { id: 0, createdAt: '', modifiedAt: '' };
     expect({ ...nulls, ...volatile }).toEqual({ ...absent, ...volatile });
   });
+  // spec: 6.29, 21.1
   test('channel is required', async () => {
     expect(await refusal({})).toEqual(['#/channel required']);
     expect(await refusal({ channel: null })).toEqual(['#/channel required']);
@@ -159,6 +165,7 @@ describe('a limit', () => {
     expect(await refusal({ channel: 'letter', [field]: exceeds })).toEqual([`#/${field} too_long`]);
   });
 
+  // spec: 21.10
   test.each(['to', 'cc'])('of %s is 500 addresses of 320 characters', async (field) => {
     const fits = Array.from({ length: 500 }, (_, index) => `${index}`.padStart(320, 'x'));
     expect((await post({ channel: 'letter', [field]: fits })).json[field]).toEqual(fits);
@@ -211,6 +218,7 @@ describe('a limit', () => {
     expect(created.status).toBe(200);
   });
 
+  // spec: 40.5
   test('of the request is 40 MiB', { timeout: 60_000 }, async () => {
     const padded = (bytes: number) => '{"channel":"chat"}'.padEnd(bytes, ' ');
     expect((await post(padded(40 * mebi))).status).toBe(200);
@@ -224,10 +232,12 @@ describe('the query', () => {
     expect((await tickets.documentOf(json.id)).process).toBe(process);
     expect(json).not.toHaveProperty('process');
   });
+  // spec: 21.3
   test('process is batch by default', async () => {
     const { json } = await post({ channel: 'chat' });
     expect((await tickets.documentOf(json.id)).process).toBe('batch');
   });
+  // spec: 21.5
   test.each(['true', 'REALTIME', 'Batch', '', '0'])('process=%s is refused', async (process) => {
     expect(await refusal({ channel: 'chat' }, `?process=${process}`)).toEqual(['#/query/process not_allowed']);
   });
@@ -237,6 +247,7 @@ describe('the query', () => {
       '#/query/proces unknown_field',
     ]);
   });
+  // spec: 6.56
   test('responses to POST and GET contain the raw data only with includeRawData=true', async () => {
     const rawData = { subject: null, 'a.b': { $set: [1.5, true, {}] }, '': '' };
     const shown = await post({ channel: 'chat', rawData }, '?includeRawData=true');
@@ -250,6 +261,7 @@ describe('the query', () => {
 });
 
 describe('a text', () => {
+  // spec: 6.33, 6.34, 6.35, 21.14
   test('is returned sanitised, plain and clean, and stored unchanged', async () => {
     const body =
       '<p onclick="x()">Guten Tag,<br>der <b>Zähler</b> steht.</p><script>alert(1)</script>' +
@@ -286,6 +298,7 @@ describe('a text that becomes a header of a mail', () => {
     expect(await refusal(bcc)).toEqual(['#/bcc/0 invalid_format']);
   });
 
+  // guarantee: I38
   test('is refused when it would update a known ticket, in a bulk and by RPC too', async () => {
     const { json } = await post({ channel: 'chat', externalTicketId: 'header-1', subject: 'before' });
     const subject = 'a\r\nb';
@@ -314,6 +327,7 @@ test('null for a field that is optional is as if it were absent', async () => {
   expect((await post({ channel: 'email', ...nothing })).status).toBe(200);
 });
 
+// spec: 6.27
 test('a chat is active for five minutes after a message of the customer', async () => {
   const at = (secondsAgo: number) => Math.floor(Date.now() / 1000) - secondsAgo;
   const active = async (body: object) => (await post({ channel: 'chat', body: 'Hi', ...body })).json.isCustomerActive;
@@ -324,6 +338,7 @@ test('a chat is active for five minutes after a message of the customer', async 
   expect(await active({ channel: 'email' })).toBe(false);
 });
 
+// spec: 6.61
 test('channelId is for chats only', async () => {
   const chat = await tickets.request('POST', '/ticket', { body: { channel: 'chat', channelId: 'room-7' } });
   expect(chat.json).toMatchObject({ channel: 'chat', channelId: 'room-7' });

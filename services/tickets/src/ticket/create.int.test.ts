@@ -16,6 +16,7 @@ const post = (body: unknown, query = '') => tickets.request('POST', `/ticket${qu
 const pointers = (response: { json: { errors: { pointer: string; code: string }[] } }) =>
   response.json.errors.map(({ pointer, code }) => `${pointer} ${code}`).sort();
 
+// spec: 6.7, 6.14, 6.22, 6.25, 6.26, 6.28, 6.29, 6.30, 17.1, 21.12, 21.23, 21.24, 21.29
 test('creates a ticket from only a channel, with all defaults', async () => {
   const created = await post({ channel: 'email' });
   expect(created.status).toBe(200);
@@ -23,6 +24,7 @@ test('creates a ticket from only a channel, with all defaults', async () => {
   await golden('create-minimal', created.json);
 });
 
+// spec: 6.2, 6.5, 6.11, 6.21, 6.39, 6.52, 6.57, 6.58, 20.1, 20.14, 21.7, 21.18, 21.21, 23.5
 test('creates a ticket from every field that a request may have', async () => {
   const created = await post(
     {
@@ -64,12 +66,14 @@ test('creates a ticket from every field that a request may have', async () => {
   expect(document?.body).toContain('<script>');
 });
 
+// spec: 6.55
 test('returns rawData as null if it is requested and the ticket has none', async () => {
   const { json } = await post({ channel: 'chat' });
   const got = await tickets.request('GET', `/ticket/${json.id}?includeRawData=true`);
   expect(got.json.rawData).toBeNull();
 });
 
+// spec: 21.6
 test('reads null as absent', async () => {
   const created = await post({ channel: 'portal', from: null, agentId: null, tags: null, status: null, dueBy: null });
   expect(created.status).toBe(200);
@@ -106,6 +110,7 @@ test('reports every problem of a body at once', async () => {
   ]);
 });
 
+// spec: 6.32, 21.13
 test('accepts a text at its limit and refuses one above', async () => {
   expect((await post({ channel: 'phone', subject: 'ä'.repeat(998), contractId: 'c'.repeat(50) })).status).toBe(200);
   expect(pointers(await post({ channel: 'phone', contractId: 'c'.repeat(51) }))).toEqual(['#/contractId too_long']);
@@ -117,6 +122,7 @@ test('accepts a text at its limit and refuses one above', async () => {
   expect(pointers(await post({ channel: 'phone', rawData: nested(33) }))).toEqual(['#/rawData too_deep']);
 });
 
+// spec: 21.18
 test('refuses a tag that does not exist and creates nothing', async () => {
   const before = await tickets.database.collection('tickets').countDocuments();
   expect(pointers(await post({ channel: 'email', tags: [tagId, 9999] }))).toEqual(['#/tags/1 unknown_tag']);
@@ -124,6 +130,7 @@ test('refuses a tag that does not exist and creates nothing', async () => {
 });
 
 describe('the addresses', () => {
+  // spec: 6.8, 6.12, 21.6, 21.10
   test('must be e-mail addresses on the channels email and portal', async () => {
     expect(pointers(await post({ channel: 'email', from: 'kim', to: ['+49 30 1'] }))).toEqual([
       '#/from invalid_format',
@@ -131,15 +138,18 @@ describe('the addresses', () => {
     ]);
     expect((await post({ channel: 'phone', from: '+49 30 1' })).status).toBe(200);
   });
+  // spec: 6.9
   test('of the sender are removed on channel system', async () => {
     expect((await post({ channel: 'system', from: 'cron' })).json).toMatchObject({ from: null, replyRecipients: null });
   });
+  // spec: 6.13, 21.11
   test('of blind copies are allowed for outgoing e-mail only', async () => {
     expect(pointers(await post({ channel: 'email', bcc: ['kim@example.com'] }))).toEqual(['#/bcc not_allowed']);
   });
 });
 
 describe('the times of a new ticket', () => {
+  // spec: 6.41
   test('are set by a creation with a body', async () => {
     const { json } = await post({ channel: 'email', body: 'Hi', createdAt: '2026-03-01' });
     expect(json).toMatchObject({
@@ -179,6 +189,7 @@ test('stores exactly one event with the change, and no text in it', async () => 
   expect(JSON.stringify(document?.outbox)).not.toMatch(/geheim/i);
 });
 
+// spec: 23.1, 39.2, 39.7
 test('responds with 404 for a ticket that does not exist, and with 400 for an invalid id', async () => {
   const missing = await tickets.request('GET', '/ticket/2000000000');
   expect(missing.status).toBe(404);

@@ -17,6 +17,7 @@ const remove = (id: number, headers: Record<string, string> = {}) =>
 const search = async (body: object = {}) => (await tickets.request('POST', '/ticket/search', { body })).json;
 
 describe('DELETE /ticket/{ticketId}', () => {
+  // spec: 17.9, 25.1, 25.11, 37.4, 39.9
   test('requires the right deleteTicket, which role 1 has', async () => {
     const { id } = await post();
     expect((await tickets.request('DELETE', `/ticket/${id}`)).status).toBe(403);
@@ -26,6 +27,7 @@ describe('DELETE /ticket/{ticketId}', () => {
     expect((await remove((await post()).id)).status).toBe(200);
   });
 
+  // spec: 17.9, 25.2, 25.5, 25.7, 25.10
   test('leaves the id, the version and the events, and no text', async () => {
     const secret = 'Geheimnis';
     const { id } = await post({
@@ -60,6 +62,7 @@ describe('DELETE /ticket/{ticketId}', () => {
     }
   });
 
+  // spec: 2.5, 25.5
   test('takes effect for every other request at once', async () => {
     const { id } = await post({ subject: 'weg', priority: 'urgent', dueBy: '2020-01-01' });
     const ofAll = await search();

@@ -37,6 +37,7 @@ const limitIn = (detail: string) => Number(/a limit of (\d+) fits$/.exec(detail)
 
 describe('a page of tickets with large raw data', () => {
   test.each([{}, { limit: 500 }, { limit: 18 }, { offset: 1, limit: 16 }])(
+    // guarantee: B3
     'that is too large is refused, and the limit that the error names fits: %j',
     async (body) => {
       const refused = await withRawData(body);
@@ -66,11 +67,13 @@ describe('a page of tickets with large raw data', () => {
     }
   });
 
+  // spec: 6.56
   test('leaves out raw data as before if it is not asked for', async () => {
     const { status, json } = await search({ limit: 500 });
     expect([status, json.tickets.length, 'rawData' in json.tickets[0]]).toEqual([200, 18, false]);
   });
 
+  // guarantee: B4
   test('gives its bytes back, also when its caller has gone: 4 one after the other, then 3 at once', async () => {
     const statuses: number[] = [];
     for (let nth = 0; nth < 4; nth++) statuses.push((await withRawData({ limit: 15 })).status);
@@ -91,6 +94,7 @@ describe('a page of tickets with large raw data', () => {
     expect([...statuses, ...(await Promise.all(at))]).toEqual(Array(7).fill(200));
   });
 
+  // guarantee: B6
   test('does not keep other callers waiting if its own caller does not read it', async () => {
     const slow: Socket[] = [];
     for (const profileId of [101, 102, 103]) {
@@ -108,6 +112,7 @@ describe('a page of tickets with large raw data', () => {
     for (const socket of slow) socket.destroy();
   });
 
+  // guarantee: B4, B5
   test.each(['connect', 'grpc'] as const)('is bounded, and gives its bytes back, by %s too', async (protocol) => {
     const token = await tickets.identity.internalToken('tickets', testCaller({}));
     const authorise = (next: (request: never) => Promise<never>) => (request: { header: Headers }) => {
@@ -133,6 +138,7 @@ describe('a page of tickets with large raw data', () => {
   });
 });
 
+// guarantee: B6
 test('a large ticket that a client does not read over gRPC keeps only its own caller waiting', async () => {
   const ticketId = await create({ subject: 'unread', body: 'x'.repeat(5 * mebibyte), rawData: { text } });
   const message = Buffer.from(toBinary(GetTicketRequestSchema, createMessage(GetTicketRequestSchema, { ticketId })));
@@ -159,6 +165,7 @@ test('a large ticket that a client does not read over gRPC keeps only its own ca
   await tickets.request('DELETE', `/ticket/${ticketId}`, { caller: { roleId: 1 } });
 }, 30_000);
 
+// guarantee: B3
 test('a page that is large for another reason than raw data is bounded too, also when it is the first one', async () => {
   const ids: number[] = [];
   for (let nth = 0; nth < 17; nth++) ids.push(await create({ subject: 'client' }));
@@ -178,6 +185,7 @@ test('a page that is large for another reason than raw data is bounded too, also
   await other.stop();
 });
 
+// guarantee: H4
 test('a large ticket counts as a page too, and a write is not refused for it', async () => {
   const database = await tickets.openDatabase();
   const taken: number[] = [];
@@ -207,6 +215,7 @@ test('a large ticket counts as a page too, and a write is not refused for it', a
   await database.close();
 });
 
+// guarantee: B8
 test('snapshots of tickets that are too large together are returned in part, with the ids that remain', async () => {
   const transport = createConnectTransport({
     baseUrl: tickets.url,

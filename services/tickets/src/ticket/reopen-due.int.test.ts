@@ -13,6 +13,7 @@ const post = async (body: object): Promise<number> =>
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
 // These tests wait for the scheduler, so they run concurrently.
+// guarantee: F36
 test.concurrent('a pending ticket is opened once within 5 s after its dueBy, with two replicas; no other ticket is changed', async () => {
   const other = await tickets.startInstance();
   try {

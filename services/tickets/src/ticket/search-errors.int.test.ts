@@ -146,6 +146,8 @@ describe('a value of a request never becomes an operator of the database', () =>
     fc.array(fc.dictionary(operator, fc.constant('')), { minLength: 1, maxLength: 2 }),
   );
 
+  // guarantee: I1
+  // asvs: 1.2.4
   test('an object or list instead of a value is refused, for every key and comparator', async () => {
     const keys = [...naiveKeys.keys()];
     const anyPair = fc
@@ -255,6 +257,8 @@ describe('hostile text', () => {
     return Math.max(...durations);
   }
 
+  // guarantee: I3
+  // asvs: 1.3.12
   test('of ten times the length takes at most about ten times as long', async () => {
     await slowest(5_000);
     const small = await slowest(5_000);

@@ -29,6 +29,7 @@ async function expectAgreement(filters: readonly RawFilter[], among: readonly Na
 
 describe(`a search among random tickets (TICKETING_TEST_SEED=${seed})`, () => {
   test.each([...naiveKeys.keys()])(
+    // guarantee: I2
     'by %s finds the same tickets as the naive evaluator, for every comparator',
     async (key) => {
       const filters = fc.tuple(...comparatorsOf(key).map((comparator) => filterOf(key, comparator)));
@@ -41,6 +42,7 @@ describe(`a search among random tickets (TICKETING_TEST_SEED=${seed})`, () => {
     },
   );
 
+  // spec: 5.9, 16.1, 20.9
   test('by several filters finds the tickets that match all of them', async () => {
     const sizes: number[] = [];
     const list = fc.array(anyFilter, { minLength: 2, maxLength: 4 });
@@ -54,6 +56,7 @@ describe(`a search among random tickets (TICKETING_TEST_SEED=${seed})`, () => {
     expect(sizes.filter((size) => size > 0 && size < all.length).length).toBeGreaterThan(sizes.length / 10);
   });
 
+  // spec: 20.6
   test('by a range of a list key finds tickets with a value inside the range, not those with values only below and above it', async () => {
     for (const [from, to] of [
       [4, 5],
@@ -83,6 +86,7 @@ describe(`a search among random tickets (TICKETING_TEST_SEED=${seed})`, () => {
 });
 
 describe('spam filters', () => {
+  // spec: 5.11
   test('every ticket matches either a filter of the spam statuses or one of null and the clean statuses', async () => {
     const spam = ['auto_spam', 'auto_programmatic', 'manual_spam'];
     const isSpam = await expectAgreement([{ key: 't.spamStatus', comparator: 'in', values: spam }]);
@@ -91,6 +95,7 @@ describe('spam filters', () => {
     expect(isSpam + isClean).toBe(all.length);
   });
 
+  // spec: 5.9, 5.10
   test('not in treats unset as not spam', async () => {
     const values = ['auto_spam', 'auto_programmatic', 'manual_spam'];
     const { ids } = await tickets.search({

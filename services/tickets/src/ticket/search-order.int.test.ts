@@ -47,6 +47,7 @@ describe(`the order of random tickets (TICKETING_TEST_SEED=${seed})`, () => {
   const sizes = fc.array(fc.integer({ min: 17, max: 60 }), { minLength: 1, maxLength: 4 });
   const filters = fc.oneof(fc.constant<RawFilter[]>([]), fc.array(anyFilter, { maxLength: 1 }));
 
+  // spec: 6.41, 20.3, 20.5
   test.each(orders)('by %s %s is total, and pages have neither gaps nor duplicates', async (field, direction) => {
     const check = async (pageSizes: readonly number[], conditions: readonly RawFilter[]) => {
       const body = { orderByField: field, orderByDirection: direction, filters: conditions };
@@ -65,6 +66,7 @@ describe(`the order of random tickets (TICKETING_TEST_SEED=${seed})`, () => {
     await fc.assert(fc.asyncProperty(sizes, filters, check), { numRuns: runs(1, 5) });
   });
 
+  // spec: 20.2, 20.4, 20.7
   test('is by id and descending by default', async () => {
     expect((await tickets.search({ limit: 500 })).ids).toEqual(inOrder(all, 't.id', 'desc', now()));
     expect((await tickets.search({})).ids).toHaveLength(100);
@@ -75,6 +77,7 @@ describe(`the order of random tickets (TICKETING_TEST_SEED=${seed})`, () => {
 });
 
 describe('a page', () => {
+  // spec: 20.2, 40.1
   test.each([1, 500])('may have a limit of %i', async (limit) => {
     const { ids, total } = await tickets.search({ limit });
     expect(ids).toHaveLength(Math.min(limit, total));
@@ -89,11 +92,13 @@ describe('a page', () => {
     [{ orderByField: '$natural' }, '#/orderByField'],
     [{ orderByDirection: 'up' }, '#/orderByDirection'],
     [{ ticketScope: 'mine' }, '#/ticketScope'],
+    // spec: 20.2, 20.3, 20.5, 20.7, 20.8, 40.1
   ])('of %j is refused', async (body, pointer) => {
     const { status, json } = await tickets.refused(body);
     expect([status, json.errors.map((one: { pointer: string }) => one.pointer)]).toEqual([400, [pointer]]);
   });
 
+  // spec: 20.14, 39.4
   test('after the last ticket is empty, not an error', async () => {
     for (const offset of [all.length, all.length + 1, 2_147_483_647]) {
       const found = await tickets.search({ orderByField: 't.dueBy', offset });

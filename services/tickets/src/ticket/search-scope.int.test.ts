@@ -45,6 +45,7 @@ const anyCaller = fc.record({
 });
 
 describe(`ticketScope=skills (TICKETING_TEST_SEED=${seed})`, () => {
+  // spec: 5.5
   test('has exactly the tickets that the caller has the skills for and that are not spam, for any tickets and callers', async () => {
     const all = randomTickets(160, seed);
     await insertTickets(tickets, all);
@@ -92,6 +93,7 @@ const none = { tagIds: [] as number[], excludedTagIds: [] as number[], restricte
 describe('a restricted agent', () => {
   const restricted = () => ({ restricted: true, excludedTagIds: [product] });
 
+  // spec: 20.10
   test('sees a ticket that matches a skill and has no excluded tag', async () => {
     expect(await isInScope({ tagIds: [routing] }, { ...restricted(), tagIds: [routing] })).toBe(true);
   });
@@ -101,12 +103,14 @@ describe('a restricted agent', () => {
   test('does not see a ticket with an excluded tag that is not relevant to routing', async () => {
     expect(await isInScope({ tagIds: [note] }, { restricted: true, excludedTagIds: [note] })).toBe(false);
   });
+  // spec: 20.11
   test('sees a ticket that is assigned to the agent, though it has an excluded tag and matches no skill', async () => {
     expect(await isInScope({ tagIds: [otherRouting, product], agentId: 7 }, restricted())).toBe(true);
   });
   test('does not see a ticket with an excluded tag that is assigned to another', async () => {
     expect(await isInScope({ tagIds: [product], agentId: 8 }, restricted())).toBe(false);
   });
+  // spec: 5.5, 20.13
   test('does not see spam, even if it is assigned to the agent', async () => {
     expect(await isInScope({ agentId: 7, spamStatus: 'manual_spam' }, restricted())).toBe(false);
   });
@@ -116,25 +120,30 @@ describe('an agent who is not restricted', () => {
   test('sees a ticket with an excluded tag', async () => {
     expect(await isInScope({ tagIds: [product] }, { excludedTagIds: [product] })).toBe(true);
   });
+  // spec: 20.10
   test('does not see a ticket that needs other skills', async () => {
     expect(await isInScope({ tagIds: [routing] }, { tagIds: [otherRouting] })).toBe(false);
   });
   test('needs only one of several skills', async () => {
     expect(await isInScope({ tagIds: [routing, otherRouting] }, { tagIds: [otherRouting] })).toBe(true);
   });
+  // spec: 20.12
   test('sees a ticket that has only tags of another type, or tags that are not relevant to routing', async () => {
     expect(await isInScope({ tagIds: [note, product] })).toBe(true);
   });
+  // spec: 20.12
   test('does not see a ticket because of a tag that is not relevant to routing', async () => {
     expect(await isInScope({ tagIds: [routing, note] }, { tagIds: [note] })).toBe(false);
   });
 });
 
 describe('the tag that marks spam at run time', () => {
+  // spec: 5.7
   test('excludes a ticket from the scope skills, though it is assigned to the agent and marked clean', async () => {
     spamDetectionTagId = note;
     expect(await isInScope({ tagIds: [note], agentId: 7, spamStatus: 'manual_clean' })).toBe(false);
   });
+  // spec: 5.8
   test('does not exclude a ticket from a filtered search or from the scope all', async () => {
     spamDetectionTagId = note;
     await isInScope({ tagIds: [note] });

@@ -59,6 +59,7 @@ const shown = (id: number) => [
 /** After a failure they are not read for a moment. */
 const untilShown = (id: number) => expect.poll(async () => (await get(id)).json.sessions).toEqual(shown(id));
 
+// spec: 6.59
 test('a ticket is read with its sessions, which are asked for once and for the caller', async () => {
   const { id, ...created } = await create();
   expect(created).not.toHaveProperty('sessions');
@@ -74,12 +75,14 @@ test('a ticket is read with its sessions, which are asked for once and for the c
   await expect.poll(read).toEqual({ sessions: shown(id), asked: [{ ticketId: id, caller: 7 }] });
 });
 
+// spec: 23.4
 test('a ticket is read without its sessions, which are not asked for then', async () => {
   const { id } = await create();
   expect((await get(id, '?includeSessions=false')).json).not.toHaveProperty('sessions');
   expect(asked).toEqual([]);
 });
 
+// guarantee: F17
 test('a ticket has no sessions while the intents service is unavailable', async () => {
   const { id } = await create();
   await untilShown(id);
@@ -90,6 +93,7 @@ test('a ticket has no sessions while the intents service is unavailable', async 
   await untilShown(id);
 });
 
+// guarantee: F17
 test('a ticket has no sessions while the intents service does not respond in time', async () => {
   const { id } = await create();
   await untilShown(id);

@@ -31,6 +31,7 @@ function sessionsWithClock() {
   };
 }
 
+// guarantee: F17
 test('after a failure the sessions are not asked for again for a second', async () => {
   const { state, sessions } = sessionsWithClock();
   const read = async () => (await sessions.ofTicket(call(), 1)).items.length;

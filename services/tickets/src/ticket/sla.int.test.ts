@@ -36,6 +36,7 @@ const post = async (body: object) =>
 const patch = async (id: number, body: object) =>
   (await tickets.request('PATCH', `/ticket/${id}`, { body })).json.ticket;
 
+// spec: 6.39, 6.40
 test('a new ticket is due by its tags in business hours, over a weekend', async () => {
   expect(await post({ tags: [slow] })).toMatchObject({
     dueBy: '2026-07-06 13:30:00',
@@ -78,6 +79,7 @@ test('a change of tags makes deadlines only shorter and the priority only higher
   });
 });
 
+// spec: 24.5
 test('a PATCH that gives a deadline wins, and one that was cleared is set again by a later change of tags', async () => {
   const { id } = await post({ tags: [slow] });
   expect(await patch(id, { tagIds: [quick], dueBy: null })).toMatchObject({

@@ -47,6 +47,7 @@ const store = (id: number, body: object) =>
   tickets.request('POST', `/ticket/${id}/conversation/store`, { body: { direction: 'out', content, ...body } });
 const read = async (id: number) => (await tickets.request('GET', `/ticket/${id}`)).json;
 
+// spec: 6.20
 test('a ticket has the interface of its subchannel', async () => {
   const { json } = await post({ subchannelId: 1 });
   expect(json).toMatchObject({ subchannelId: 1, interface: 'imap' });
@@ -59,6 +60,7 @@ test('a ticket has the interface of its subchannel', async () => {
   expect(await read(json.id)).toMatchObject({ subchannelId: 1, interface: 'imap' });
 });
 
+// spec: 6.20
 test('an unknown or disabled subchannel is refused, and nothing changes', async () => {
   expect(violationsOf(await post({ subchannelId: 9 }))).toEqual(['#/subchannelId unknown_subchannel']);
   expect(violationsOf(await post({ subchannelId: 2 }))).toEqual(['#/subchannelId subchannel_disabled']);
@@ -85,6 +87,7 @@ test('before the settings were ever read, a subchannel is 503; without one every
 test.each<[string, number, string]>([
   ['unknown', 5, 'unknown_subchannel'],
   ['disabled', 2, 'subchannel_disabled'],
+  // guarantee: I25
 ])('a subchannel is refused as %s only if it is so at its owner', async (_, id, code) => {
   const { json } = await post({});
   const uses = [

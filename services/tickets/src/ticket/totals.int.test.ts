@@ -244,6 +244,8 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     .map(([minutes, nth]) => stepOf(`close after ${minutes} minutes, crash ${nth}`, (run) => run.close(minutes, nth))),
 );
 
+// spec: 20.14
+// guarantee: F18
 test('totals are exact whatever was created, changed, deleted, closed or interrupted before, on two replicas', async () => {
   const check = async (steps: readonly Step[]) => {
     const run = new Run();

@@ -26,6 +26,7 @@ const get = async (id: number) => (await tickets.request('GET', `/ticket/${id}`)
 const eventsOf = async (id: number) => (await tickets.documentOf(id)).outbox.slice(1);
 
 describe('PATCH /ticket/{ticketId}', () => {
+  // spec: 2.5, 6.69, 24.2, 24.3, 24.5, 24.6, 24.7
   test('sets every field that the API names, and returns the full ticket and its ETag', async () => {
     const id = await post({ subject: 'Zähler', tags: [tags[0]] });
     const response = await patch(id, {
@@ -44,6 +45,7 @@ describe('PATCH /ticket/{ticketId}', () => {
     expect(response.json).toEqual({ success: true, ticket: read });
   });
 
+  // spec: 24.2
   test('keeps fields that are absent, clears fields that are null', async () => {
     const id = await post({ contractId: 'V-2', dueBy: '2030-01-01', priority: 'high', tags: [tags[0]] });
     await patch(id, { dueBy: null });
@@ -52,6 +54,7 @@ describe('PATCH /ticket/{ticketId}', () => {
     expect(await get(id)).toMatchObject({ contractId: null, tagIds: [], version: 3 });
   });
 
+  // spec: 24.3
   test('refuses null for a field that cannot be cleared, unknown fields and fields that cannot be written', async () => {
     const id = await post();
     const refused = await patch(id, {
@@ -83,6 +86,7 @@ describe('PATCH /ticket/{ticketId}', () => {
     expect(await get(id)).toMatchObject({ priority: 'low', version: 1 });
   });
 
+  // spec: 39.8
   test('is 404 for a ticket that does not exist', async () => {
     expect((await patch(1_999_999, { priority: 'high' })).json).toMatchObject({
       status: 404,
@@ -94,6 +98,7 @@ describe('PATCH /ticket/{ticketId}', () => {
 describe('a change of the status', () => {
   const statuses = ['open', 'pending', 'closed'];
   test.each(statuses.flatMap((from) => statuses.map((to) => [from, to] as const)))(
+    // spec: 17.3, 17.10
     'from %s to %s is saved and published, even if the status stays the same',
     async (from, to) => {
       const id = await post({ status: from });
@@ -112,6 +117,7 @@ describe('a change of the status', () => {
     expect(await eventsOf(id)).toEqual([]);
   });
 
+  // spec: 6.62
   test('to closed sets closedAt once; a change to another status clears it', async () => {
     const id = await post();
     const { closedAt } = (await patch(id, { status: 'closed' })).json.ticket;
@@ -156,6 +162,7 @@ describe('the worklog', () => {
     ['codeExecutor', false],
     ['system', false],
   ] as const;
+  // spec: 14.7
   test.each(kinds)('counts a change by a profile of kind %s: %s', async (kind, counts) => {
     const id = await post();
     const caller = { kind, profileId: 31 };
@@ -169,6 +176,7 @@ describe('the worklog', () => {
     );
   });
 
+  // spec: 24.1
   test('leaves out PATCHes with includeInWorklog=false, and those that change nothing', async () => {
     const id = await post();
     await patch(id, { priority: 'high' }, '?includeInWorklog=false');
@@ -196,6 +204,7 @@ describe('workedOnBy', () => {
 
   const caller = { profileId: 41, firstName: 'Kim', lastName: 'Muster', email: 'kim@example.com' };
 
+  // spec: 6.67, 24.4
   test('adds a profile, null removes the caller; neither makes a new version or an event', async () => {
     const id = await post();
     await patch(id, { workedOnBy: 41 });
@@ -215,6 +224,7 @@ describe('workedOnBy', () => {
     expect((await tickets.documentOf(id)).modifiedAt).toEqual((await tickets.documentOf(id)).createdAt);
   });
 
+  // spec: 6.67
   test('ends after an hour, and a GET does not set it', async () => {
     const id = await post();
     await patch(id, { workedOnBy: 41 });

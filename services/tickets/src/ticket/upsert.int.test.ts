@@ -13,6 +13,7 @@ afterAll(() => tickets.stop());
 const post = (body: object, url?: string) =>
   tickets.request('POST', '/ticket', { body: { channel: 'email', ...body }, ...(url ? { url } : {}) });
 
+// spec: 21.20
 test('a known externalTicketId updates that ticket: absent fields keep their values, defaults are not applied again', async () => {
   const first = await post({ externalTicketId: 'a', subject: 'Eins', priority: 'high', status: 'pending' });
   const second = await post({ externalTicketId: 'a', subject: 'Zwei' });
@@ -45,6 +46,7 @@ test('an update is checked with the stored fields of the ticket: blind copies ne
 });
 
 const requests = runs(60, 200);
+// spec: 21.20
 test(`${requests} concurrent requests with one externalTicketId make one ticket, on two instances`, async () => {
   const other = await tickets.startInstance();
   try {
@@ -75,6 +77,7 @@ test('the next request creates the ticket of an external id that a crash left wi
   expect(responses.map(({ json }) => json.id)).toEqual([1_000_000, 1_000_000]);
 });
 
+// spec: 6.6
 test('ids are unique among instances, and not used again after a restart', async () => {
   const other = await tickets.startInstance();
   const urls = [tickets.url, `http://127.0.0.1:${other.ports.http}`];
@@ -88,6 +91,7 @@ test('ids are unique among instances, and not used again after a restart', async
   expect(ids.at(-1)).toBe(Math.max(...ids));
 });
 
+// spec: 21.24
 test('ids of successive creations have no gap', async () => {
   await vi.waitFor(
     async () => {

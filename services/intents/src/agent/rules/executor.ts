@@ -35,7 +35,7 @@ export interface ExecutorOwner {
   executor: ExecutorState;
 }
 
-const membersOf: Readonly<Record<ExecutorState['type'], readonly ExecutorMember[]>> = {
+const membersByType: Readonly<Record<ExecutorState['type'], readonly ExecutorMember[]>> = {
   http: ['url', 'method', 'headers', 'secret', 'timeoutMs', 'responseMapping'],
   reply: ['templateId'],
   closeTicket: [],
@@ -43,7 +43,7 @@ const membersOf: Readonly<Record<ExecutorState['type'], readonly ExecutorMember[
   none: [],
 };
 
-const allMembers = Object.values(membersOf).flat();
+const allMembers = Object.values(membersByType).flat();
 
 /**
  * Decides which executor an AI agent has after a request. Secrets that the request omits are kept from the previous
@@ -55,7 +55,7 @@ const allMembers = Object.values(membersOf).flat();
  */
 export function decideExecutor(input: AiExecutor, owner: ExecutorOwner, box: SecretBox): Decided<ExecutorState> {
   const type = typeNames.find((name) => executorTypes[name] === input.type) ?? 'none';
-  const foreign = allMembers.filter((member) => input[member] !== undefined && !membersOf[type].includes(member));
+  const foreign = allMembers.filter((member) => input[member] !== undefined && !membersByType[type].includes(member));
   const violations = foreign.map((member) => {
     const detail = 'belongs to executors of another type';
     return { pointer: `#/executor/${member}`, code: 'invalid_executor', detail };

@@ -64,16 +64,16 @@ export function decideHttpExecutor(
   box: SecretBox,
 ): Decided<HttpExecutorState> {
   const { url = '', secret, headers = {}, responseMapping = {} } = input;
-  const keepable = known && originOf(known.url) === originOf(url) ? known.headers : {};
+  const keepable = known && urlOrigin(known.url) === urlOrigin(url) ? known.headers : {};
   const sealed = sealHeaders(id, headers, keepable, box);
-  const keptSecret = known?.secret ?? null;
+  const previousSecret = known?.secret ?? null;
   return {
     state: {
       type: 'http',
       url,
       method: input.method ?? defaultMethod,
       headers: sealed.state,
-      secret: secret === undefined ? keptSecret : box.seal(secret, signatureBinding(id)),
+      secret: secret === undefined ? previousSecret : box.seal(secret, signatureBinding(id)),
       timeoutMs: input.timeoutMs ?? defaultTimeoutMs,
       responseMapping: responseMapping as Record<string, string>,
     },
@@ -98,34 +98,34 @@ export function sealAgain(id: number, state: HttpExecutorState, box: SecretBox):
 }
 
 /** All encrypted texts of an executor. */
-export function sealedTextsOf({ headers, secret }: HttpExecutorState): SealedText[] {
+export function sealedTexts({ headers, secret }: HttpExecutorState): SealedText[] {
   return [...Object.values(headers), ...(secret ? [secret] : [])];
 }
 
-function originOf(url: string): string | undefined {
+function urlOrigin(url: string): string | undefined {
   return URL.parse(url)?.origin;
 }
 
 function sealHeaders(
   id: number,
-  given: JsonObject,
+  input: JsonObject,
   keepable: HttpExecutorState['headers'],
   box: SecretBox,
 ): Decided<HttpExecutorState['headers']> {
-  const entries = Object.entries(given);
+  const entries = Object.entries(input);
   if (entries.length > maxHeaders) {
     const detail = `has ${entries.length} headers, at most ${maxHeaders} are accepted`;
     return { state: {}, violations: [{ pointer: '#/executor/headers', code: 'too_many_items', detail }] };
   }
-  const kept = new Map(Object.entries(keepable).map(([name, text]) => [name.toLowerCase(), text]));
+  const previous = new Map(Object.entries(keepable).map(([name, text]) => [name.toLowerCase(), text]));
   const violations: Violation[] = [];
   const headers: Record<string, SealedText> = {};
   const names = new Set<string>();
   for (const [name, value] of entries) {
     const folded = name.toLowerCase();
-    const violation = headerViolation(name, value, names.has(folded), kept.has(folded));
+    const violation = headerViolation(name, value, names.has(folded), previous.has(folded));
     names.add(folded);
-    const text = typeof value === 'string' ? box.seal(value, headerBinding(id, name)) : kept.get(folded);
+    const text = typeof value === 'string' ? box.seal(value, headerBinding(id, name)) : previous.get(folded);
     if (violation) violations.push({ pointer: `#/executor/headers/${escapePointer(name)}`, ...violation });
     else if (text) headers[name] = text;
   }

@@ -49,6 +49,7 @@ describe('the schema of the data of intents', () => {
     [{ properties: [] }, '/properties'],
     [{ type: 'string' }, '/type'],
     [{ $schema: 'http://json-schema.org/draft-07/schema#' }, '/$schema'],
+    // guarantee: I18
   ])('cannot be %j', (schema, at) => {
     expect(violations(schema)).toEqual([`${at} invalid_schema`]);
   });
@@ -59,6 +60,8 @@ describe('the schema of the data of intents', () => {
     expect(violations(schemas(maxSchemas + 1))).toEqual([' too_complex']);
   });
 
+  // guarantee: I18
+  // asvs: 1.3.2
   it('is not run as code, whatever its names are', () => {
     const name = `x"]; globalThis.hasRun = true; //\u2028`;
     expect(violations({ properties: { [name]: { enum: [name], title: name } }, required: [name] })).toEqual([]);
@@ -72,6 +75,7 @@ describe('the schema of the data of intents', () => {
     ['unknown keywords', Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`k${index}`, 0]))],
     ['properties', { properties: Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`k${index}`, {}])) }],
     ['nested lists', nested(14)],
+    // guarantee: I18
   ])('of 64 KiB is checked in a moment: %s', async (_, schema) => {
     // It takes some milliseconds; quadratic work would take seconds.
     await withinCpuTime(1000, () => schemaViolations(schema, '#'));

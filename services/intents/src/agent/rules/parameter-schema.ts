@@ -72,7 +72,8 @@ function inspect(schema: JsonValue, pointer: string): { violations: Violation[];
       const kind = Object.hasOwn(keywords, name) ? keywords[name] : undefined;
       if (kind === undefined) violations.push(invalid(below, 'is not an accepted keyword'));
       else if (kind === 'schema') visit(part, below);
-      else if (kind !== 'value') for (const [key, one] of partsOf(part)) visit(one, `${below}/${escapePointer(key)}`);
+      else if (kind !== 'value')
+        for (const [key, one] of childEntries(part)) visit(one, `${below}/${escapePointer(key)}`);
     }
   };
   visit(schema, pointer);
@@ -80,7 +81,7 @@ function inspect(schema: JsonValue, pointer: string): { violations: Violation[];
 }
 
 /** The members of an object or the items of a list. */
-function partsOf(value: JsonValue): [string, JsonValue][] {
+function childEntries(value: JsonValue): [string, JsonValue][] {
   return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }
 

@@ -23,14 +23,14 @@ const validate = messageValidator(TicketChangeSchema);
  */
 export function ticketFieldsViolations(fields: TicketFieldsState, pointer: string): Violation[] {
   if (Object.keys(fields).length === 0) return [{ pointer, code: 'too_few_items', detail: 'must have a field' }];
-  const { change, problems } = read(fields);
+  const { change, problems } = decodeFields(fields);
   if (problems.violations.length > 0 || !change) return problems.violations.map((one) => below(one, pointer));
   return validate(change).map((one) => below(one, pointer));
 }
 
 /** Converts fields without violations to a change of a ticket. */
-export function ticketChangeOf(fields: TicketFieldsState, ticketId: number): TicketChange {
-  const { change } = read(fields);
+export function toTicketChange(fields: TicketFieldsState, ticketId: number): TicketChange {
+  const { change } = decodeFields(fields);
   if (!change) throw new Error('The fields of a ticket were stored with violations.');
   return { ...change, id: ticketId };
 }
@@ -42,13 +42,13 @@ export function tagIdsIn(fields: TicketFieldsState): number[] {
 
 /** The fields without some tags. An empty list is left out too: `tagIds` would remove all tags of the ticket. */
 export function withoutTagsIn(fields: TicketFieldsState, tagIds: readonly number[]): TicketFieldsState {
-  const kept = Object.entries(fields).flatMap(([name, value]): [string, JsonValue][] => {
+  const entries = Object.entries(fields).flatMap(([name, value]): [string, JsonValue][] => {
     const ids = idsIn(value);
     if (!tagLists.includes(name) || ids.length === 0) return [[name, value]];
     const left = ids.filter((id) => !tagIds.includes(id));
     return left.length === 0 ? [] : [[name, left]];
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(entries);
 }
 
 const tagLists = ['tagIds', 'addTagIds', 'removeTagIds'];
@@ -57,7 +57,7 @@ function idsIn(value: unknown): number[] {
   return Array.isArray(value) ? value.filter((id) => typeof id === 'number') : [];
 }
 
-function read(fields: TicketFieldsState) {
+function decodeFields(fields: TicketFieldsState) {
   const problems = new Problems();
   const message = decode(fields, '#', problems) as TicketChange | undefined;
   // Any id fits the rules: which ticket is changed is known at the execution.

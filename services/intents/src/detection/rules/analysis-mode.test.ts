@@ -1,13 +1,13 @@
 import { AiSupportLevel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { AiProcess } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { expect, test } from 'vitest';
-import { type Analysable, type AnalysisMode, partsOf } from './analysis-mode.ts';
+import { type Analysable, type AnalysisMode, partsToAnalyse } from './analysis-mode.ts';
 
 const { UNPROCESSED, BOT } = AiSupportLevel;
 const partNames = ['text', 'tags', 'spam', 'intents'] as const;
 
 function parts(modes: AnalysisMode[], ticket: Partial<Analysable> = {}): string {
-  const found = partsOf(modes, { isSpam: false, process: AiProcess.BATCH, aiSupportLevel: BOT, ...ticket });
+  const found = partsToAnalyse(modes, { isSpam: false, process: AiProcess.BATCH, aiSupportLevel: BOT, ...ticket });
   if (!found) return 'nothing';
   const flags = [...(found.isRefresh ? ['refresh'] : []), ...(found.restarts ? ['restarts'] : [])];
   return [...partNames.filter((name) => found[name]), ...flags].join(' ');

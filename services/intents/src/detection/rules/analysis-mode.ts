@@ -2,7 +2,7 @@ import { AiSupportLevel } from '@ticketing/contracts/ticketing/tickets/v1/enums_
 import { AiProcess } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 
 /**
- * Why a ticket is analysed: it was `created`; its `first` analysis is asked for, whatever its `process` says; or a
+ * Why a ticket is analysed: it was `created`; its `first` analysis is requested for, whatever its `process` says; or a
  * refresh mode of the API.
  */
 export type AnalysisMode = 'created' | 'first' | 'full' | 'summaryAndText' | 'tags' | 'agents';
@@ -32,18 +32,18 @@ export interface Analysable {
  *
  * Source: docs/reference/api.md, Detection; docs/reference/api.md, Refresh flags; docs/reference/api.md, Spam.
  */
-export function partsOf(modes: readonly AnalysisMode[], ticket: Analysable): AnalysisParts | undefined {
+export function partsToAnalyse(modes: readonly AnalysisMode[], ticket: Analysable): AnalysisParts | undefined {
   if (ticket.isSpam) return undefined;
-  const asked = new Set(modes);
+  const requested = new Set(modes);
   const isNew = ticket.aiSupportLevel === AiSupportLevel.UNPROCESSED;
-  const isFirst = isNew && (asked.has('first') || (asked.has('created') && ticket.process !== AiProcess.FALSE));
-  const restarts = asked.has('full');
+  const isFirst = isNew && (requested.has('first') || (requested.has('created') && ticket.process !== AiProcess.FALSE));
+  const restarts = requested.has('full');
   const isWhole = isFirst || restarts;
   const parts = {
-    text: isWhole || asked.has('summaryAndText'),
-    tags: isWhole || asked.has('tags'),
+    text: isWhole || requested.has('summaryAndText'),
+    tags: isWhole || requested.has('tags'),
     spam: isWhole,
-    intents: isWhole || asked.has('agents'),
+    intents: isWhole || requested.has('agents'),
   };
   return Object.values(parts).some(Boolean) ? { ...parts, isRefresh: !isFirst, restarts } : undefined;
 }

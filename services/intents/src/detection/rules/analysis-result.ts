@@ -3,7 +3,7 @@ import type { AiAgentState } from '../../agent/rules/agent.ts';
 import type { IntentProposal } from '../../intent/rules/intent.ts';
 import type { AnalysisParts } from './analysis-mode.ts';
 import type { Detected } from './detected.ts';
-import { type ProposalTicket, proposalsFor } from './proposals.ts';
+import { buildProposals, type ProposalTicket } from './proposals.ts';
 
 /** The result of an analysis, before it is applied. It is stored as JSON. Parts that were not analysed are null. */
 export interface AnalysisResult {
@@ -41,8 +41,8 @@ export function decideResult(
 ): AnalysisResult {
   const isSpam = parts.spam && detected.spam ? detected.spam.isSpam : null;
   const becomesSpam = isSpam === true && ticket.spamStatus !== SpamStatus.MANUAL_CLEAN;
-  const found = parts.tags && !becomesSpam ? detected.tags.slice(0, maxTags) : [];
-  const tags = new Map(found.map(({ label, confidence }) => [label, confidence]));
+  const foundTags = parts.tags && !becomesSpam ? detected.tags.slice(0, maxTags) : [];
+  const tags = new Map(foundTags.map(({ label, confidence }) => [label, confidence]));
   for (const id of ticket.tagIds) tags.set(id, 1);
   const fitting = becomesSpam || ticket.isClosed ? [] : agents;
   const { languageCode, sentiment, summary } = detected;
@@ -51,10 +51,10 @@ export function decideResult(
     isRefresh: parts.isRefresh,
     restarts: parts.restarts,
     text: parts.text ? { languageCode, sentiment, summary } : null,
-    tagIds: found.map(({ label }) => label),
+    tagIds: foundTags.map(({ label }) => label),
     isSpam,
     proposals: parts.intents
-      ? proposalsFor({ ...ticket, tags, keywords: new Set(detected.keywords) }, fitting, now)
+      ? buildProposals({ ...ticket, tags, keywords: new Set(detected.keywords) }, fitting, now)
       : null,
   };
 }

@@ -2,7 +2,7 @@ import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, test } from 'vitest';
 import { type AiAgentState, executableByDefault } from '../../agent/rules/agent.ts';
 import { noExecutor } from '../../agent/rules/executor.ts';
-import { proposalsFor } from './proposals.ts';
+import { buildProposals } from './proposals.ts';
 
 const agent: AiAgentState = {
   ...{ id: 3, version: 1, slug: 'refund', name: 'Refund', description: null, enabled: true, channels: [] },
@@ -18,7 +18,7 @@ const ticket = {
 };
 
 function propose(parameters: AiAgentState['parameters']) {
-  const [proposal] = proposalsFor(ticket, [{ ...agent, parameters }], 1000);
+  const [proposal] = buildProposals(ticket, [{ ...agent, parameters }], 1000);
   return proposal;
 }
 

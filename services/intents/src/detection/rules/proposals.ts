@@ -29,30 +29,30 @@ const maxInfos = 10;
  *
  * Units: `now` in Unix seconds. Source: docs/reference/api.md, AI agents; docs/reference/api.md, Automatic execution.
  */
-export function proposalsFor(ticket: ProposalTicket, agents: readonly AiAgentState[], now: number): IntentProposal[] {
+export function buildProposals(ticket: ProposalTicket, agents: readonly AiAgentState[], now: number): IntentProposal[] {
   return agents.flatMap((agent) => {
-    const confidence = confidenceOf(ticket, agent);
-    return confidence === undefined ? [] : [proposalOf(ticket, agent, confidence, now)];
+    const confidence = findConfidence(ticket, agent);
+    return confidence === undefined ? [] : [buildProposal(ticket, agent, confidence, now)];
   });
 }
 
 /** Returns the confidence that an AI agent fits; undefined if it does not. */
-function confidenceOf(
+function findConfidence(
   { channel, customerId, tags, keywords }: ProposalTicket,
   { enabled, channels, customerNeeded, detection }: AiAgentState,
 ): number | undefined {
   if (!enabled || (channels.length > 0 && !channels.includes(channel))) return undefined;
   if (customerNeeded && customerId === null) return undefined;
-  const found = [
+  const confidences = [
     ...detection.keywords.flatMap((keyword) => (keywords.has(keyword) ? [keywordConfidence] : [])),
     ...detection.tagIds.flatMap((id) => tags.get(id) ?? []),
   ];
-  if (found.length === 0) return undefined;
-  const confidence = Math.max(...found);
+  if (confidences.length === 0) return undefined;
+  const confidence = Math.max(...confidences);
   return detection.minConfidence !== null && confidence < detection.minConfidence ? undefined : confidence;
 }
 
-function proposalOf(
+function buildProposal(
   { contractId, recipients }: ProposalTicket,
   { id, slug, name, options, parameters, autoExecuteAfterMinutes }: AiAgentState,
   confidence: number,
@@ -69,7 +69,7 @@ function proposalOf(
     name,
     contractId,
     confidence,
-    confidenceColor: colorOf(confidence),
+    confidenceColor: toColor(confidence),
     messagePreview: null,
     recipient: recipientText(recipients),
     data,
@@ -87,7 +87,7 @@ function missingData(schema: JsonObject | null, data: JsonObject | null): InfoSt
     .map(({ code, detail, pointer }) => ({ type: code, message: detail, extraInfo: pointer }));
 }
 
-function colorOf(confidence: number): ConfidenceColor {
+function toColor(confidence: number): ConfidenceColor {
   if (confidence >= success) return ConfidenceColor.SUCCESS;
   return confidence >= warning ? ConfidenceColor.WARNING : ConfidenceColor.DANGER;
 }

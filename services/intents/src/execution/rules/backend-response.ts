@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { hasHarmlessNames, isPortableJson } from '@ticketing/rest/codec/open-json.ts';
-import { jsonValues } from '../../intent/rules/data.ts';
+import { countValues } from '../../intent/rules/data.ts';
 
 /** The result of an attempt: the action was done, was not done, or neither is known. */
 export interface ActionResult {
@@ -43,13 +43,13 @@ export function readBackendResponse(
 ): ActionResult {
   const json = isComplete ? parse(body) : undefined;
   const part = (name: string) => (mapping[name] === undefined ? undefined : valueAt(json, mapping[name]));
-  const kind = kindOf(status, mapping.success === undefined ? true : part('success'));
-  const code = textOf(part('responseCode'), maxCodeLength);
+  const kind = toKind(status, mapping.success === undefined ? true : part('success'));
+  const code = toText(part('responseCode'), maxCodeLength);
   return {
     kind,
     responseCode: kind === 'unknown' ? 'unknown' : (code ?? (kind === 'success' ? 'ok' : `http_${status}`)),
-    messageLocalized: textOf(part('messageLocalized'), maxTextLength),
-    message: textOf(part('message'), maxTextLength),
+    messageLocalized: toText(part('messageLocalized'), maxTextLength),
+    message: toText(part('message'), maxTextLength),
     internalData: { status, ...keptBody(body, json) },
   };
 }
@@ -68,7 +68,7 @@ export function failedRequest(reason: string, wasSent: boolean): ActionResult {
   };
 }
 
-function kindOf(status: number, success: unknown): ActionResult['kind'] {
+function toKind(status: number, success: unknown): ActionResult['kind'] {
   if (isRefusal(status)) return 'failure';
   if (status < 200 || status >= 300 || typeof success !== 'boolean') return 'unknown';
   return success ? 'success' : 'failure';
@@ -86,7 +86,7 @@ function keptBody(body: Buffer, json: JsonValue | undefined): JsonObject {
  * intents.
  */
 function isKeepable(json: JsonValue): boolean {
-  return isPortableJson(json) && hasHarmlessNames(json) && jsonValues(json) <= maxKeptValues;
+  return isPortableJson(json) && hasHarmlessNames(json) && countValues(json) <= maxKeptValues;
 }
 
 function parse(body: Buffer): JsonValue | undefined {
@@ -115,7 +115,7 @@ function valueAt(json: JsonValue | undefined, pointer: string): JsonValue | unde
   return value;
 }
 
-function textOf(value: JsonValue | undefined, maxLength: number): string | null {
+function toText(value: JsonValue | undefined, maxLength: number): string | null {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return null;
   const text = String(value).replaceAll('\0', '').trim().slice(0, maxLength);
   return text === '' ? null : text.toWellFormed();

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { OptionState } from '../../agent/rules/agent.ts';
-import { dataViolations, jsonValues } from '../../intent/rules/data.ts';
+import { countValues, dataViolations } from '../../intent/rules/data.ts';
 
 /** The option and the data of an execution. */
 export interface ExecutionInput {
@@ -23,13 +23,13 @@ const optionMember = '_action';
  * Errors: unknown_option, invalid_data. Source: docs/reference/api.md, Execution of an intent.
  */
 export function executionInput(
-  { data: stored, options }: { data: JsonObject | null; options: readonly OptionState[] },
-  given: JsonObject = {},
+  { data: intentData, options }: { data: JsonObject | null; options: readonly OptionState[] },
+  requestData: JsonObject = {},
   schema: JsonObject | null = null,
 ): ExecutionInput {
-  const { [optionMember]: chosen, ...data } = { ...stored, ...given };
-  const option = chosen ?? options.find(({ recommended }) => recommended)?.type ?? null;
-  const isTooLarge = jsonValues(data) > maxDataValues;
+  const { [optionMember]: choice, ...data } = { ...intentData, ...requestData };
+  const option = choice ?? options.find(({ recommended }) => recommended)?.type ?? null;
+  const isTooLarge = countValues(data) > maxDataValues;
   const violations = [
     ...(isTooLarge ? [tooLarge] : []),
     ...(isOption(option, options) ? [] : [unknownOption(options)]),

@@ -7,7 +7,7 @@ import type { ActionResult } from './backend-response.ts';
 /**
  * The outcome of an execution, before the customer is informed and the ticket is closed. Units: `now` in Unix seconds.
  */
-export function outcomeOf(
+export function toOutcome(
   result: ActionResult,
   { txId, caller }: Pick<ExecutionState, 'txId' | 'caller'>,
   { aiAgentId, now }: { aiAgentId: number; now: number },

@@ -26,6 +26,7 @@ test.each([
   expect(found.every(({ code }) => code === 'invalid_data')).toBe(true);
 });
 
+// guarantee: I24
 test('work beyond the limit is refused, not done', async () => {
   const enumeration = {
     properties: { list: { items: { enum: Array.from({ length: 10_000 }, (_, index) => index) } } },

@@ -24,9 +24,9 @@ const maxDetailChars = 500;
  * Errors, as violations: invalid_data. Source: docs/reference/api.md, Execution of an intent.
  */
 export function dataViolations(schema: JsonObject, data: JsonObject, pointer: string): Violation[] {
-  const work = workOf(schema, data);
+  const work = estimateWork(schema, data);
   if (work > maxWork) return [invalid(pointer, 'is too large for the schema of this AI agent')];
-  const errors = errorsIn(withoutFormat(schema) as Schema, data, work > maxListedWork);
+  const errors = findErrors(withoutFormat(schema) as Schema, data, work > maxListedWork);
   if (!errors) return [invalid(pointer, 'cannot be checked')];
   const outer = new Set(errors.flatMap(({ instanceLocation }) => placesAround(instanceLocation)));
   return errors
@@ -35,7 +35,7 @@ export function dataViolations(schema: JsonObject, data: JsonObject, pointer: st
     .map(({ instanceLocation, error }) => invalid(pointer + decodeURI(instanceLocation.slice(1)), error));
 }
 
-function workOf(schema: JsonObject, data: JsonObject): number {
+function estimateWork(schema: JsonObject, data: JsonObject): number {
   const { parts, longestList } = measure(data);
   const text = JSON.stringify(schema);
   const comparisons = text.includes('"uniqueItems"') ? longestList / comparisonsPerPart : 1;
@@ -47,7 +47,7 @@ function workOf(schema: JsonObject, data: JsonObject): number {
  * The errors of a check, or only the first; undefined if the library fails, for example at a name with half a
  * character.
  */
-function errorsIn(schema: Schema, data: JsonObject, onlyFirst: boolean): OutputUnit[] | undefined {
+function findErrors(schema: Schema, data: JsonObject, onlyFirst: boolean): OutputUnit[] | undefined {
   try {
     // As a 2020-12 vocabulary, in which `format` is an annotation.
     return new Validator(schema, '2020-12', onlyFirst).validate(data).errors;
@@ -88,11 +88,11 @@ function withoutFormat(value: JsonValue): JsonValue {
   return Object.fromEntries(entries.map(([name, part]) => [name, withoutFormat(part)]));
 }
 
-/** How many values a JSON value holds, itself and those in each other included. */
-export function jsonValues(value: JsonValue): number {
+/** Counts a JSON value and all values in it. */
+export function countValues(value: JsonValue): number {
   if (typeof value !== 'object' || value === null) return 1;
   let values = 1;
-  for (const part of Object.values(value)) values += jsonValues(part);
+  for (const part of Object.values(value)) values += countValues(part);
   return values;
 }
 

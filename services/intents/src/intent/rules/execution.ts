@@ -2,7 +2,8 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { ExecutorState } from '../../agent/rules/executor.ts';
 
 /**
- * The next step of an execution. It is stored before it begins, so that another process knows where a process has died:
+ * The next step of an execution. It is stored before it begins, so that an execution that has stopped, because its
+ * process has died or the tickets service is unavailable, is continued there by another process:
  *
  * - `call`: the backend system is called. Whether it has done its work is known only to the process that called it.
  * - `reply`: the message of the executor is written to the customer.
@@ -14,8 +15,8 @@ import type { ExecutorState } from '../../agent/rules/executor.ts';
  */
 export type ExecutionStep = 'call' | 'reply' | 'apply' | 'inform' | 'record';
 
-/** The actor of an execution. */
-export interface ExecutionCaller {
+/** The actor of an execution, as it is stored. */
+export interface ExecutionActor {
   profileId: number | null;
   kind: string;
   isHuman: boolean;
@@ -31,7 +32,7 @@ export interface ExecutionState {
   /** Unix seconds. */
   startedAt: number;
   /** The actor; null for the system. */
-  caller: ExecutionCaller | null;
+  caller: ExecutionActor | null;
   /** The chosen option; null if there are none. */
   option: string | null;
   /** The data of the intent, overwritten by the request, without the option. */

@@ -46,8 +46,8 @@ export interface IntentState extends IntentProposal {
   execution: ExecutionState | null;
 }
 
-/** An intent as the tickets service keeps and shows it. */
-export function intentMessage(state: IntentState): TicketIntent {
+/** Converts an intent to protobuf, for its ticket. */
+export function intentToProto(state: IntentState): TicketIntent {
   const { contractId, confidence, messagePreview, recipient, data, outcome } = state;
   return {
     $typeName: 'ticketing.tickets.v1.TicketIntent',

@@ -1,13 +1,14 @@
 import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, test } from 'vitest';
-import { type DecidedTags, decidedLabels } from './label.ts';
+import { type TagLabels, trainingLabels } from './label.ts';
 
-const by = (isPerson: boolean): DecidedTags => ({ version: 1, tagIds: [3, 1, 2], byPerson: isPerson });
+const by = (isPerson: boolean): TagLabels => ({ version: 1, tagIds: [3, 1, 2], byPerson: isPerson });
 
+// guarantee: I19
 test('what was found later, or does not exist any more, is not learned', () => {
   const ticket = { tagIds: [9, 3, 1], spamStatus: null, isSpam: false };
-  expect(decidedLabels(by(true), ticket).tagIds).toEqual([1, 3]);
-  expect(decidedLabels(null, ticket)).toEqual({ tagIds: null, isSpam: null });
+  expect(trainingLabels(by(true), ticket).tagIds).toEqual([1, 3]);
+  expect(trainingLabels(null, ticket)).toEqual({ tagIds: null, isSpam: null });
 });
 
 test.each([
@@ -21,5 +22,5 @@ test.each([
   ['marked by a header', null, SpamStatus.AUTO_PROGRAMMATIC, true, null],
   ['found to be clean', null, SpamStatus.AUTO_CLEAN, false, null],
 ] as const)('of a ticket that is %s, spam is learned', (_, tags, spamStatus, isSpam, learned) => {
-  expect(decidedLabels(tags, { tagIds: [], spamStatus, isSpam }).isSpam).toBe(learned);
+  expect(trainingLabels(tags, { tagIds: [], spamStatus, isSpam }).isSpam).toBe(learned);
 });

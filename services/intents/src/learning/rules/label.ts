@@ -1,62 +1,62 @@
 import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 
 /** The tags of a ticket as somebody has left them. */
-export interface DecidedTags {
+export interface TagLabels {
   /** The version of the ticket with them. */
   version: number;
   tagIds: readonly number[];
-  /** Whether a person has decided, and not a program. */
+  /** Whether it was a person, and not a program. */
   byPerson: boolean;
 }
 
 /** A change of a ticket that examples follow from. */
-export interface Decision {
+export interface LabelChange {
   ticketId: number;
   /** Undefined if the change did not concern tags. */
-  tags: DecidedTags | undefined;
+  tags: TagLabels | undefined;
   /** The tags that were removed, if none was added: the change can be the cleanup of deleted tags. */
   onlyRemoved: readonly number[];
-  /** Whether somebody has decided about spam. */
+  /** Whether somebody has said whether it is spam. */
   spam: boolean;
   /** Whether the text has changed that examples are made of. */
   text: boolean;
 }
 
 /** A ticket as it is now, as far as an example depends on it. */
-export interface DecidedTicket {
+export interface LabelledTicket {
   tagIds: readonly number[];
   spamStatus: SpamStatus | null;
   /** Whether it counts as spam, also by a tag. */
   isSpam: boolean;
 }
 
-/** The labels that are learned from a ticket. Null: nobody has decided them. */
-export interface DecidedLabels {
+/** The labels that are learned from a ticket. Null: nobody has set them. */
+export interface TrainingLabels {
   tagIds: readonly number[] | null;
   isSpam: boolean | null;
 }
 
 /** A training example: the features of a text as bytes, and the labels of the ticket. */
-export interface LabelledFeatures extends DecidedLabels {
+export interface LabelledFeatures extends TrainingLabels {
   features: Uint8Array;
 }
 
 /**
- * Returns the training labels of a ticket whose tags or spam status somebody has decided. Tags that were found later
- * are no decision, and a tag that the ticket no longer has may be deleted. A person who has tagged a ticket, and not
- * marked it as spam, has seen that it is none: hardly anybody would mark enough tickets as clean.
+ * Returns the training labels of a ticket whose tags or spam status somebody has set. Tags that an analysis has found
+ * later are left out, and so is a tag that the ticket no longer has, because it may be deleted. A person who has tagged a
+ * ticket, and not marked it as spam, has seen that it is none: hardly anybody would mark enough tickets as clean.
  */
-export function decidedLabels(decided: DecidedTags | null, ticket: DecidedTicket): DecidedLabels {
+export function trainingLabels(tags: TagLabels | null, ticket: LabelledTicket): TrainingLabels {
   return {
-    tagIds: decided ? decided.tagIds.filter((id) => ticket.tagIds.includes(id)).toSorted(ascending) : null,
-    isSpam: decidedSpam(decided, ticket),
+    tagIds: tags ? tags.tagIds.filter((id) => ticket.tagIds.includes(id)).toSorted(ascending) : null,
+    isSpam: spamLabel(tags, ticket),
   };
 }
 
 const ascending = (left: number, right: number) => left - right;
 
-function decidedSpam(decided: DecidedTags | null, { spamStatus, isSpam }: DecidedTicket): boolean | null {
+function spamLabel(tags: TagLabels | null, { spamStatus, isSpam }: LabelledTicket): boolean | null {
   if (spamStatus === SpamStatus.MANUAL_SPAM) return true;
   if (spamStatus === SpamStatus.MANUAL_CLEAN) return false;
-  return decided?.byPerson && !isSpam ? false : null;
+  return tags?.byPerson && !isSpam ? false : null;
 }

@@ -19,6 +19,7 @@ test.each([
   ['references', filledBy('&#58;')],
   ['one word', filledBy('ü')],
   ['Korean', filledBy('한')],
+  // guarantee: I8
 ])('1 MiB of %s takes a fraction of the time that a worker has', async (_name, text) => {
   await withinCpuTime(5_000, () => cleanText(text));
 });

@@ -14,6 +14,7 @@ test('objects that a snapshot has as JSON text are in the same place of the row 
   expect(JSON.parse(String(texts.values.rawData))).toMatchObject({ ...ticket, ...objects });
 });
 
+// spec: 14.14
 test('the bodies are left out of a row that would be too large, and the objects are not', () => {
   const ticket = {
     id: 1,

@@ -193,6 +193,7 @@ describe('when a ticket is deleted', () => {
       ]),
     );
 
+  // guarantee: W9
   it('what receivers responded is wiped, its pending deliveries are made, and nothing of them is stored', async () => {
     used.response = { status: 500, body: 'Ada Lovelace is unknown' };
     const { id } = await used.harness.createWebhook({ url: used.receiver.url });
@@ -216,6 +217,7 @@ describe('when a ticket is deleted', () => {
     expect(other).toContainEqual(['Ada Lovelace is unknown', '127.0.0.1']);
   });
 
+  // guarantee: W9
   it('a stored response that shows one of its deliveries is erased', async () => {
     used.response = { status: 500, body: 'Ada Lovelace is unknown' };
     const { id } = await used.harness.createWebhook({ url: used.receiver.url });
@@ -271,6 +273,7 @@ describe('when a ticket is deleted', () => {
     expect([bodies.includes('"field":"customerId"'), bodies.includes('K-4711')]).toEqual([true, false]);
   });
 
+  // guarantee: W9
   it('deliveries that are recovered later store nothing either', async () => {
     await used.harness.publish({ ticketId: 72 }, { ticketId: 72, version: 2, type: TicketChangeType.TICKET_DELETED });
     await expect.poll(() => used.harness.confirmed).toContain(72);
@@ -285,6 +288,7 @@ describe('when a ticket is deleted', () => {
   });
 });
 
+// guarantee: W11
 it('no log and no response has a secret', async () => {
   const { id, secret } = await used.harness.createWebhook({ url: used.receiver.url });
   used.response = { status: 500 };

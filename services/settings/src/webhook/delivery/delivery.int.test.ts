@@ -8,6 +8,7 @@ const used = receiverForTests();
 const received = () => used.receiver.received.map(({ headers }) => headers['webhook-id']);
 
 describe('a change of a ticket', () => {
+  // spec: 17.5, 38.1
   it('is delivered, signed, to the endpoints whose filters take it', async () => {
     const { id, secret } = await used.harness.createWebhook({ url: used.receiver.url, eventTypes: ['ticket.created'] });
     const [first, , third] = await used.harness.publish(
@@ -32,6 +33,7 @@ describe('a change of a ticket', () => {
     }
   });
 
+  // spec: 22.8, 38.2
   it('is not delivered if a refresh flag has caused it, or if it is older than the endpoint', async () => {
     const first = await used.harness.createWebhook({ url: used.receiver.url });
     const [old] = await used.harness.publish({ ticketId: 1 });
@@ -58,6 +60,7 @@ describe('a change of a ticket', () => {
     await used.harness.delivery(id, { status: 'delivered' });
   });
 
+  // guarantee: W3
   it('is signed by the old secret too, for 24 hours after a rotation', async () => {
     const { id, secret: old } = await used.harness.createWebhook({ url: used.receiver.url });
     const { secret } = (await used.harness.request('POST', `/webhook/${id}/rotateSecret`, {})).json;
@@ -85,6 +88,7 @@ describe('a change of a ticket', () => {
 });
 
 describe('a failed delivery', () => {
+  // guarantee: W4
   it('is attempted ten times in 24 hours, with the same id, a new time and a new signature', async () => {
     used.response = { status: 500, body: 'no' };
     const { id } = await used.harness.createWebhook({ url: used.receiver.url });
@@ -108,6 +112,7 @@ describe('a failed delivery', () => {
     expect(new Set(used.receiver.received.map(({ body }) => body)).size).toBe(1);
   });
 
+  // guarantee: W1
   it('is one whose response has another status than 2xx; redirects are not followed', async () => {
     const statuses = [200, 201, 204, 299, 300, 302, 304, 400, 404, 500];
     const headers = { location: `${used.receiver.url}/elsewhere` };
@@ -129,6 +134,7 @@ describe('a failed delivery', () => {
   it.each([
     ['in seconds', () => '3600'],
     ['as a date', () => new Date(Date.now() + 3_600_000).toUTCString()],
+    // guarantee: W4
   ])('is not attempted before the time of Retry-After %s', async (_form, header) => {
     used.response = { status: 503, headers: { 'retry-after': header() } };
     const { id } = await used.harness.createWebhook({ url: used.receiver.url });
@@ -150,6 +156,7 @@ describe('a failed delivery', () => {
     ]);
   });
 
+  // guarantee: W1
   it('is logged with the first 4 KiB of a long response', async () => {
     used.response = { status: 500, body: `${'a'.repeat(4095)}é${'b'.repeat(200_000)}` };
     const { id } = await used.harness.createWebhook({ url: used.receiver.url });

@@ -48,6 +48,7 @@ async function runTask(now: number): Promise<void> {
 const left = () => deliveryCollection(connection).find().sort({ position: 1 }).toArray();
 const positionsLeft = async () => (await left()).map(({ position }) => position);
 
+// guarantee: W9
 it('deliveries stay for 30 days after they have ended, and those of a deleted endpoint not at all', async () => {
   await deliveryStore(connection, systemRuntime).add([
     addedAt(start, 1),
@@ -62,6 +63,7 @@ it('deliveries stay for 30 days after they have ended, and those of a deleted en
   expect(warnings).toEqual([]);
 });
 
+// guarantee: W9
 it('deliveries that were due for 30 days end, with a line in the log, and stay for 30 days more', async () => {
   const ends = start + 30 * day + 1;
   await deliveryStore(connection, systemRuntime).add([

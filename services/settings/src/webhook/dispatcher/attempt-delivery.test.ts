@@ -47,6 +47,7 @@ const responseOf = (fields: Partial<OutboundResponse>) => async (): Promise<Outb
   ...fields,
 });
 
+// guarantee: W1
 it('sends the bytes that it has signed, within the limits of an attempt', async () => {
   const { request } = await attemptAt(responseOf({}));
   const { body, headers = {}, signal: _signal, ...rest } = request;

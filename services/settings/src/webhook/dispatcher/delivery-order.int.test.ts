@@ -38,6 +38,7 @@ function versionsOf(received: readonly ReceivedRequest[], ticketId: number): num
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
+// guarantee: W6
 it('the changes of a ticket are delivered in order, at most 4 at once, and the slots are used', async () => {
   const receiver = await startReceiver(async () => {
     await setTimeout(20);
@@ -51,6 +52,7 @@ it('the changes of a ticket are delivered in order, at most 4 at once, and the s
   await receiver.stop();
 });
 
+// guarantee: W6
 it('a ticket that fails waits with all its changes, and delays no other ticket, however long its backlog is', async () => {
   let isFailing = true;
   const receiver = await startReceiver(({ json }) => ({ status: isFailing && json.data.ticketId === 1 ? 500 : 204 }));
@@ -87,6 +89,7 @@ it('the later changes of a ticket follow when the first one is exhausted', async
   await receiver.stop();
 });
 
+// guarantee: W6
 it('an endpoint that hangs does not delay another', async () => {
   const hanging = await startReceiver(() => new Promise(() => undefined));
   const receiver = await startReceiver();
@@ -103,6 +106,7 @@ it('an endpoint that hangs does not delay another', async () => {
   await Promise.all([hanging.stop(), receiver.stop()]);
 });
 
+// guarantee: W5
 it('several processes share the endpoints; when one stops, nothing is lost and the order is kept', async () => {
   const receivers: Receiver[] = [];
   for (let count = 0; count < 6; count += 1) {

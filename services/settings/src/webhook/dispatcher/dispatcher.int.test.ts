@@ -152,6 +152,7 @@ async function setUpEndpoints(
   };
 }
 
+// guarantee: W5
 it('two dispatchers that both own all endpoints lose nothing and keep the order of each ticket', async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -212,6 +213,7 @@ async function whicheverCallFails(names: readonly string[], check: (given: Check
 
 const always = ['all', 'withDue', 'due', 'request', 'record', 'saveHealth'];
 
+// guarantee: W5
 it('whichever call fails, before or after its effect, nothing is lost or out of order', async () => {
   await whicheverCallFails([...always, 'release'], async ({ store, leases, around }) => {
     const { start, expectAllDelivered } = await setUpEndpoints(store, 2, [1], (attempt, { version }) =>
@@ -226,6 +228,7 @@ it('whichever call fails, before or after its effect, nothing is lost or out of 
 it.each([
   ['all its deliveries', ticketIds],
   ['its only delivery', [1]],
+  // guarantee: W8
 ])('whichever call fails, an endpoint that is gone is disabled, and %s end', async (_which, kept) => {
   await whicheverCallFails([...always, 'disable', 'exhaust'], async ({ store, leases, around }) => {
     const { start, webhooks, pending } = await setUpEndpoints(store, kept.length, [1], () => 410);

@@ -7,6 +7,7 @@ import { buildDeliveryIndexes } from '../delivery/schema.ts';
 import { deliveryStore } from '../delivery/store.ts';
 import { type AttemptResult, deliveryQueue } from './queue-store.ts';
 
+// guarantee: W5
 it('an attempt is in the log once, also if its batch is recorded again', async () => {
   const connection = await testDatabase();
   await buildDeliveryIndexes(connection);

@@ -28,6 +28,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
+// guarantee: W12
 it('a dispatcher whose database is unavailable for a while goes on where it was', async () => {
   const dispatching = await harness.startInstance({
     TICKETING_SETTINGS_ROLES: 'dispatcher',

@@ -12,6 +12,7 @@ function failedAt(...times: number[]): WebhookHealth {
 describe('the breaker', () => {
   const nineteen = failedAt(...Array.from({ length: 19 }, (_, index) => index));
 
+  // guarantee: W7
   it('pauses an endpoint for 5 minutes after 20 failures in a row, and not after 19', () => {
     expect(attemptsAtOnce(nineteen, 100)).toBe(4);
     const paused = afterFailure(nineteen, 1000);

@@ -11,6 +11,7 @@ function problemsOf(template: string): string[] {
 
 const codesOf = (template: string) => [...new Set(problemsOf(template).map((text) => text.split(' ')[0]))];
 
+// spec: 11.4
 describe('a template is accepted', () => {
   it.each([
     '',
@@ -53,6 +54,7 @@ describe('a template has at most', () => {
     ['helpers inside each other', called(depth), called(depth + 1), 'template_too_deep'],
     ['names in a value', `{{a${'.a'.repeat(pathParts - 1)}}}`, `{{a${'.a'.repeat(pathParts)}}}`, 'template_too_deep'],
     ['steps up', `{{${'../'.repeat(pathParts)}a}}`, `{{${'../'.repeat(pathParts + 1)}a}}`, 'template_too_deep'],
+    // guarantee: I4
   ])('so many %s', (_what, atLimit, above, code) => {
     expect(codesOf(atLimit)).toEqual([]);
     expect(codesOf(above)).toEqual([code]);

@@ -59,6 +59,7 @@ describe('an e-mail template', () => {
       `message_placeholder at 1:${wrapper.indexOf('%') + 1}: %MESSAGE% must be where HTML has text that is shown, for example in a paragraph.`,
     ]),
     ['{{#if a}}', 'template_syntax at 1:10: Not expected here: EOF.'],
+    // guarantee: I5
   ])('%j is refused', (wrapper, detail) => {
     expect(details(wrapperProblems(wrapper ?? ''))).toEqual([detail]);
   });
@@ -98,6 +99,7 @@ const wrapper = fc
 const handlebars = Handlebars.create();
 handlebars.registerHelper('upper', (value) => value);
 
+// guarantee: I5
 test('a valid message in a valid e-mail template is valid, and is what both are one after the other', () => {
   fc.assert(
     fc.property(wrapper, message, (around, inner) => {

@@ -224,6 +224,7 @@ describe('a helper', () => {
     table.map(([values, result]) => [name, values, result] as const),
   );
 
+  // spec: 11.9, 11.10, 11.11
   it.each(rows)('%s of %j is %j', (name, values, result) => {
     expect(inline(name, values)).toBe(String(result));
   });
@@ -241,6 +242,7 @@ describe('a helper', () => {
     },
   );
 
+  // spec: 11.11
   it.each(compareTable)('compare %j %s %j is %j', (a, operator, b, result) => {
     expect(renderTemplate(`{{compare a "${operator}" b}}`, { a, b })).toBe(String(result));
     expect(renderTemplate(`{{#compare a "${operator}" b}}yes{{/compare}}`, { a, b })).toBe(result ? 'yes' : '');

@@ -16,6 +16,7 @@ const openings = [
 ];
 
 describe('a value that is inserted as HTML', () => {
+  // guarantee: I5
   test.each(openings)('cannot hide what follows it: %s', (opening) => {
     const template = '<p>You wrote: {{{a}}}</p>{{#if a}}{{{upper a}}}{{/if}}<p>Our answer</p>';
     expect(renderHtml(template, { a: `x ${opening} y` })).toContain('<p>Our answer</p>');
@@ -40,6 +41,7 @@ const hiding: [before: string, variables: object][] = [
 ];
 
 describe('the message in an e-mail template', () => {
+  // guarantee: I5
   test.each(hiding)('is shown after %j, whatever the values are: %j', (before, variables) => {
     const wrapper = `<p>Hello</p>${before}%MESSAGE%<p>Bye</p>`;
     expect(wrapperProblems(wrapper)).toEqual([]);

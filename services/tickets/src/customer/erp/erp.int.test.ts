@@ -136,6 +136,7 @@ describe('a response', () => {
     expect(erp.calls).toHaveLength(2);
   });
 
+  // spec: 23.2, 23.3
   test('is read anew by refresh=true, and never by erpCacheOnly=true', async () => {
     const id = await ticketOfAda();
     expect(await read(id, '?erpCacheOnly=true')).toMatchObject({ customer: null, customerId: 'K/1' });
@@ -217,6 +218,7 @@ describe.each<[string, () => void]>([
     },
   ],
 ])('an ERP system that %s', (_, breakErp) => {
+  // guarantee: F9
   test('does not keep tickets from being read, written and created', async () => {
     const id = await ticketOfAda();
     breakErp();
@@ -236,6 +238,7 @@ describe.each<[string, () => void]>([
     expect(patched).toMatchObject({ customerId: 'K/1', contractId: 'V-7001', customerLegitimation: 10 });
   });
 
+  // guarantee: F9
   test('makes the search respond with 503 and Retry-After', async () => {
     breakErp();
     const response = await search('q=a');
@@ -260,6 +263,7 @@ describe('a slow ERP system', () => {
     await impatient.stop();
   });
 
+  // guarantee: F9
   test('delays a ticket by no more than the deadline, also for all that a refresh asks', async () => {
     const id = await ticketOfAda();
     erp.behaviour = 'held';
@@ -327,6 +331,7 @@ describe('a change of the customer that waits for the ERP system', () => {
 });
 
 describe('after 5 failures in a row', () => {
+  // guarantee: F9
   test('the ERP system is left alone for a while, and then used again', async () => {
     erp.behaviour = 'reset';
     for (let nth = 0; nth < 5; nth++) await search(`q=${nth}`);

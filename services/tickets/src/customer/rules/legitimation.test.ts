@@ -51,32 +51,50 @@ const nobody = { customerId: null, contractId: null, customer: null };
 const everything = says('Kunde K-1, Vertrag V-4711, Ada von Grünwald, Musterstr. 1a, 12345 Köln');
 
 const rows: [number, string, Partial<LegitimationFacts>][] = [
+  // spec: 7.1
   [0, 'no customer', { ...nobody }],
+  // spec: 7.1
   [0, 'a customer without a contract', { contractId: null }],
   [0, 'a contract without a customer', { customerId: null, customer: null }],
+  // spec: 7.2
   [10, 'nothing matches', {}],
+  // spec: 7.2
   [10, 'nothing matches in a call', { channel: Channel.PHONE, senderEmail: null, isSenderKnown: undefined }],
   [10, 'nothing matches in a letter', { channel: Channel.LETTER, senderEmail: null, isSenderKnown: undefined }],
   [10, 'nothing matches in a visit', { channel: Channel.WALK_IN, senderEmail: null, isSenderKnown: undefined }],
   [10, 'the ERP system did not respond', { customer: null, isSenderKnown: undefined }],
+  // spec: 7.3
   [12, 'the address of the sender is unknown', unknownSender],
+  // spec: 7.1
   [12, 'nobody is identified, and the address is unknown', { ...nobody, ...unknownSender }],
   [12, 'there is no contract, and the address is unknown', { contractId: null, ...unknownSender }],
+  // spec: 7.4
   [13, 'the contract id and the last name are in the message', says('von grünwald, V-4711')],
   [13, 'the customer id and the last name are in the message', says('k-1: VON GRUNWALD')],
+  // spec: 7.5
   [15, 'both ids are in the message', says('Kunde K-1, Vertrag V4711')],
+  // spec: 7.6
   [20, 'the channel is system', { channel: Channel.SYSTEM }],
+  // spec: 7.6
   [20, 'the message is outgoing', { direction: Direction.OUT }],
+  // spec: 7.6
   [20, 'the message is internal', { direction: Direction.INTERNAL }],
+  // spec: 7.7
   [20, 'the sender has the address of the customer', { senderEmail: 'Ada@Example.org' }],
+  // spec: 7.7
   [20, 'the sender has the address of the contract', { senderEmail: 'vertrag@example.org' }],
+  // spec: 7.8
   [20, 'a letter has the address', { channel: Channel.LETTER, ...says('Musterstr. 1a\n12345 Köln') }],
+  // spec: 7.9
   [30, 'it was confirmed', { current: 30 }],
+  // spec: 7.10
   [40, 'it has a custom level', { current: 40 }],
+  // spec: 7.10
   [100, 'it has the highest level', { current: 100 }],
 ];
 
 describe('the score is', () => {
+  // spec: 6.46
   it.each(rows)('%i if %s', (score, _, facts) => {
     expect(legitimationOf({ ...plain, ...facts })).toBe(score);
   });
@@ -121,6 +139,7 @@ describe('the first rule that applies wins', () => {
 });
 
 describe('the message', () => {
+  // spec: 6.63
   it('is there for 10 to 19 only', () => {
     const shown = Array.from({ length: 101 }, (_, score) => score).filter((score) => legitimationMessage(score));
     expect(shown).toEqual([10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);

@@ -24,6 +24,7 @@ function latestOf(from: string | null, context: Partial<MessageContext> = {}, be
   return change?.after;
 }
 
+// spec: 6.17
 test('a message becomes the latest one, whoever sends it', () => {
   expect(latestOf('eve@evil.org')?.latestMessage).toMatchObject({ from: 'eve@evil.org' });
 });

@@ -24,6 +24,7 @@ test('finds a token in upper case', () => {
   expect(tokens.find(`RE: ${tokenOf(7)}`.toUpperCase())).toBe(7);
 });
 
+// guarantee: I14
 test('finds no token with another id, another signature, or of another key', () => {
   expect(tokens.find(tokenOf(7).replace('#7-', '#8-'))).toBeUndefined();
   expect(tokens.find(tokenOf(7).replace('#7-', '#07-'))).toBeUndefined();

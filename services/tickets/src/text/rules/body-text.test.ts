@@ -45,6 +45,7 @@ describe('plainBody', () => {
     expect(plainBody(body)).toBe(text);
   });
 
+  // spec: 6.34
   it('keeps the text of elements that are nested too deep', () => {
     expect(plainBody(`${'<div>'.repeat(5_000)}x${'</div>'.repeat(5_000)}`)).toBe('x');
   });
@@ -241,6 +242,7 @@ describe('cleanBody', () => {
     expect(cleanBody('>'.repeat(5 * MEBIBYTE))).toHaveLength(262_144);
   });
 
+  // spec: 6.35
   it('returns trimmed text for any input, and some text for every body with text', () => {
     const piece = fc.oneof(
       fc.string(),

@@ -12,6 +12,7 @@ describe('bodyTexts', () => {
     });
   });
 
+  // spec: 21.14
   it('has no HTML for a text', () => {
     expect(bodyTexts('a <b and c')).toEqual({ bodyHtml: null, bodyPlain: 'a <b and c', bodyClean: 'a <b and c' });
   });

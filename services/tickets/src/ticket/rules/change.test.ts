@@ -15,6 +15,7 @@ function created(input: TicketInput) {
 describe('a change', () => {
   const before = { ...created({ subject: 'a', status: TicketStatus.OPEN, tagIds: [1, 2] }), modifiedAt: 1000 };
 
+  // spec: 6.38
   test('raises the version by one, and sets modifiedAt', () => {
     const { after, changed } = changeFields(before, { subject: 'b' }, now);
     expect(after).toEqual({ ...before, subject: 'b', version: 2, modifiedAt: now });
@@ -33,6 +34,7 @@ describe('a change', () => {
     expect(changed).toEqual([]);
   });
 
+  // spec: 6.53
   test('replaces the tags', () => {
     expect(changeFields(before, { tagIds: [3] }, now)).toMatchObject({ after: { tagIds: [3] }, changed: ['tagIds'] });
   });
@@ -51,6 +53,7 @@ describe('a change', () => {
     expect(changeFields({ ...before, body: '<b>neu</b>' }, { body: '<b>neu</b>', ...texts }, now).changed).toEqual([]);
   });
 
+  // spec: 6.9
   test('to channel system removes the sender, and from outgoing e-mail the blind copies', () => {
     const mail = { ...before, channel: Channel.EMAIL, direction: Direction.OUT, from: 'kim', bcc: ['lee'] };
     expect(changeFields(mail, { channel: Channel.SYSTEM }, now).after).toMatchObject({ from: null, bcc: [] });

@@ -15,6 +15,7 @@ function created(input: TicketInput, creator: Author = person, lastAgentRouting 
 }
 
 describe('a new ticket', () => {
+  // spec: 6.13, 21.23
   test('has the defaults of the API', () => {
     expect(created({})).toMatchObject({
       id: 5,
@@ -32,6 +33,7 @@ describe('a new ticket', () => {
     });
   });
 
+  // spec: 6.37
   test('keeps a given createdAt; modifiedAt is the current time', () => {
     expect(created({ createdAt: 1000 })).toMatchObject({ createdAt: 1000, modifiedAt: now });
   });
@@ -50,6 +52,7 @@ describe('a new ticket', () => {
     expect([ticket.lastMessageAt, ticket.lastCustomerMessageAt]).toEqual([last, customer]);
   });
 
+  // spec: 6.33
   test('without a body has no message', () => {
     const none = { lastMessageAt: null, lastCustomerMessageAt: null, body: null, bodyPlain: null, bodyClean: null };
     expect(created({})).toMatchObject(none);
@@ -70,6 +73,7 @@ describe('the assignment of a new ticket', () => {
     ['nobody, while the setting is off', {}, person, false, null],
     ['nobody, for a machine', {}, machine, true, null],
     ['nobody, for a service that is no profile', {}, { profileId: null, isHuman: false }, true, null],
+    // spec: 21.25
   ] as const)('is to %s', (_, input, creator, lastAgentRouting, agentId) => {
     expect(created(input, creator, lastAgentRouting).agentId).toBe(agentId);
   });

@@ -50,6 +50,7 @@ describe('a patch', () => {
     expect(decide({ input: { subject: 'b' } }, context).change?.worklogEntry).toBeUndefined();
   });
 
+  // spec: 17.5
   test('without a difference makes no change, unless it contains a status', () => {
     expect(decide({ input: { subject: 'a' } })).toEqual({ workedOn: undefined });
     const { change } = decide({ input: { status: TicketStatus.OPEN } });

@@ -63,6 +63,7 @@ describe('a rule of the setting', () => {
 describe('a new ticket', () => {
   const rawData = JSON.stringify({ headers: { Precedence: 'bulk' } });
 
+  // spec: 5.2
   it('is programmatic by its raw data', () => {
     expect(withHeaderRule({ rawData }, standard)).toEqual({ rawData, spamStatus: SpamStatus.AUTO_PROGRAMMATIC });
     for (const other of ['{}', '{"headers":null}', '{"header":{"Precedence":"bulk"}}', '["headers"]', null]) {

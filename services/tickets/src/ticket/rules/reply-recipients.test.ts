@@ -4,6 +4,7 @@ import { replyRecipients } from './reply-recipients.ts';
 
 const ticket = { channel: Channel.EMAIL, from: 'kim', to: ['desk'], cc: ['lee'], bcc: ['max'] };
 
+// spec: 6.16
 test('the reply to an incoming ticket goes to its sender, with the same cc and no bcc', () => {
   expect(replyRecipients({ ...ticket, direction: Direction.IN })).toEqual({ to: ['kim'], cc: ['lee'], bcc: [] });
 });
@@ -13,6 +14,7 @@ test('an incoming ticket without a sender has no recipient of a reply', () => {
 });
 
 test.each([Direction.OUT, Direction.INTERNAL])(
+  // spec: 6.16
   'the reply to a ticket of direction %i has the same recipients',
   (direction) => {
     expect(replyRecipients({ ...ticket, direction })).toEqual({ to: ['desk'], cc: ['lee'], bcc: ['max'] });
@@ -29,6 +31,7 @@ test.each([Direction.IN, Direction.OUT])(
   },
 );
 
+// spec: 6.19
 test('a system ticket has no reply', () => {
   expect(replyRecipients({ ...ticket, channel: Channel.SYSTEM, direction: Direction.IN })).toBeNull();
 });
@@ -44,6 +47,7 @@ test.each([
   [Channel.PORTAL, 'kim@example.org', 'kim@example.org'],
   [Channel.EMAIL, 'kim@example.org', 'kim@example.org'],
   [Channel.CHAT, 'kim', 'kim'],
+  // spec: 6.10, 6.18
 ])('on channel %i a sender "%s" is replied to at %s', (channel, from, to) => {
   expect(replyRecipients({ ...ticket, channel, from, direction: Direction.IN, customerEmail })?.to).toEqual([to]);
 });

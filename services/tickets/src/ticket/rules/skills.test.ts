@@ -5,8 +5,10 @@ const isRoutingSkill = (tagId: number) => tagId < 10;
 const nobody = { tagIds: [], excludedTagIds: [], restricted: false };
 
 test.each<[string, { agentId?: number | null; tagIds?: number[] }, Partial<typeof nobody> | object, boolean]>([
+  // spec: 20.10
   ['a ticket without tags needs no skill', {}, {}, true],
   ['a tag that is not relevant to routing needs no skill', { tagIds: [10] }, {}, true],
+  // spec: 6.69
   ['a skill tag needs the skill', { tagIds: [1] }, { tagIds: [2] }, false],
   ['one of several skills is enough', { tagIds: [1, 2] }, { tagIds: [2] }, true],
   ['a tag that is not relevant to routing does not match a skill', { tagIds: [1, 10] }, { tagIds: [10] }, false],

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { startHarness, type TicketsHarness } from '../../../test/harness.ts';
 import { insertTickets, randomTickets } from '../../../test/naive-ticket.ts';
 import { newProcess } from '../../../test/new-process.ts';
-import { type ClosedIdStore, closedAfterMs, maxGap } from './closed-id-store.ts';
+import { closedAfterMs, type ClosedIdStore, maxGap } from './closed-id-store.ts';
 import type { CountedList } from './count-store.ts';
 import { compileConditions } from './filter-query.ts';
 
@@ -133,6 +133,7 @@ test('the total of a status that most tickets have is exact while others are cre
   expect(totals).toEqual([closed.length]);
 });
 
+// guarantee: F18
 test('closing that is interrupted at any write continues in another process', async () => {
   const steps = await crashAtEachWrite(async (nth, when) => {
     await tickets.database.collection('tickets').deleteMany({});
@@ -151,6 +152,7 @@ test('closing that is interrupted at any write continues in another process', as
   expect(steps).toBeGreaterThanOrEqual(2);
 });
 
+// guarantee: F18
 test('if a document is missing, as after the restore of a backup, the first run of a process opens all ids again', async () => {
   await createAt(4);
   await closeAll();

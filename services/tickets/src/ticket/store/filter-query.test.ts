@@ -19,6 +19,7 @@ test.each([
   expect(likePattern(pattern)).toBe(expected);
 });
 
+// spec: 20.6
 test('every key but q and t.isCustomerActive compares a field of the document', () => {
   const fields = [...filterKeys.keys()].filter((key) => key !== 'q').map(documentField);
   expect(new Set(fields).size).toBe(fields.length);
@@ -31,6 +32,8 @@ test('a text without words matches nothing', () => {
   ]);
 });
 
+// guarantee: I1
+// asvs: 1.2.4, 1.2.9
 test('a query contains values of the request only as literals', () => {
   const [query] = compileConditions(
     [{ key: 't.subject', operator: 'in', values: ['$gt', '{"$ne":1}'], orUnset: true }],

@@ -10,7 +10,7 @@ import { serviceClient } from '@ticketing/service-kit/client/service-client.ts';
 import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
-import { type StubServer, startStubServer } from '@ticketing/testkit/stub-server.ts';
+import { startStubServer, type StubServer } from '@ticketing/testkit/stub-server.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -139,6 +139,7 @@ describe('copies of the files of a template', () => {
     await expectNothingStored();
   });
 
+  // guarantee: I16
   test('leave nothing if their process dies between any two writes', { timeout: 120_000 }, async () => {
     const steps = await crashAtEachWrite(async (nth, when) => {
       const originals = [file('aaaaaaaa', randomBytes(MiB + 1)), file('bbbbbbbb', randomBytes(1))];
@@ -162,6 +163,7 @@ describe('no copy is left, and the request fails,', () => {
     await expectNothingStored();
   });
 
+  // guarantee: I16
   test('if the templates service is lost in between', async () => {
     beforePiece = (nth) => {
       if (nth === 1) templates.disconnect();

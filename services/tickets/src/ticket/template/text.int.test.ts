@@ -83,6 +83,7 @@ async function countAll(): Promise<Record<string, number>> {
 }
 
 describe('POST /ticket with a template', () => {
+  // spec: 11.5, 21.22
   test('has its text with the e-mail template around it, its subject, and counts and leaves as any mail', async () => {
     const { status, json } = await post({ ...outgoing, templateData: { meter: '4711' } });
     expect(status).toBe(200);
@@ -99,6 +100,7 @@ describe('POST /ticket with a template', () => {
     expect(conversations).toMatchObject([{ body: json.body, type: 'html', deliveryStatus: 'queued' }]);
   });
 
+  // spec: 21.22
   test('is rendered once, with what the variables show afterwards apart from the text', async () => {
     const { json } = await post({
       ...{ ...outgoing, tags: [tagId], priority: 'high', contractId: 'V-1', fromName: 'Desk', externalTicketId: 'v-1' },
@@ -338,6 +340,7 @@ describe('a template that cannot be rendered', () => {
     ];
   };
 
+  // guarantee: F14
   test('because templates is unavailable is 503 with Retry-After; nothing is left, and the same request succeeds later', async () => {
     for (const [name, write] of await writes()) {
       const key = createHash('sha256').update(name).digest('hex');
@@ -374,6 +377,7 @@ describe('a template that cannot be rendered', () => {
     expect(await countAll()).toEqual(before);
   });
 
+  // guarantee: F14
   test('does not keep other requests from being served', async () => {
     model.state = 'unavailable';
     const { status, json } = await post(fromCustomer);
@@ -395,6 +399,7 @@ describe('the files of a template', () => {
     model.templates.set(withFiles, { message: () => 'See the files.', files: { aaaaaaaa: 'one', bbbbbbbb: 'two' } });
   });
 
+  // spec: 11.6
   test('are attached to a ticket after those of the request, as copies', async () => {
     const { json } = await post({ ...outgoing, templateId: withFiles, attachments: own });
     expect(namesOf(json.attachments)).toEqual(['own.txt', 'aaaaaaaa', 'bbbbbbbb']);
@@ -425,6 +430,7 @@ describe('the files of a template', () => {
     expect((await reply(json.id, { templateId: withFiles, attachments: many(18) })).status).toBe(201);
   });
 
+  // guarantee: F14
   test('of a service that becomes unavailable in between are none: nothing is written or left', async () => {
     const { json } = await post(fromCustomer);
     const before = await countAll();
@@ -464,6 +470,7 @@ describe('a repeated request with a template', () => {
     ['reply', async (key: string) => reply(await theTicket(), { templateId: greeting }, headers(key))],
     ['draft', async (key: string) => reply(await theTicket(), { templateId: greeting, isDraft: true }, headers(key))],
     ['reply with an e-mail template', async (key: string) => reply(await theTicket(), plainReply, headers(key))],
+    // guarantee: F23
   ])('is rendered once, also if its process died after the write: %s', async (name, write) => {
     const key = createHash('sha256').update(`again ${name}`).digest('hex');
     const first = await write(key);

@@ -13,6 +13,7 @@ const post = async (body: object) =>
   (await tickets.request('POST', '/ticket', { body: { channel: 'phone', ...body } })).json;
 const variables = (id: number, caller = {}) => tickets.request('GET', `/ticket/${id}/variables`, { caller });
 
+// spec: 27.2
 test('the variables of a ticket are what its templates are rendered with', async () => {
   const created = await post({
     ...{ subject: 'Zähler', body: '<b>Hallo</b>', from: '+49 30 1', rawData: { secret: true }, workitem: { a: [1] } },
@@ -39,6 +40,7 @@ test('the agent is the person who calls; for a program, the assigned agent', asy
   expect((await variables(unassigned.id, program)).json.agent).toBeNull();
 });
 
+// spec: 39.11
 test('a ticket that does not exist is 404', async () => {
   const { status, json } = await variables(999_999);
   expect([status, json.code]).toEqual([404, 'ticket_not_found']);

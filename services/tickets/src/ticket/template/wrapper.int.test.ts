@@ -44,6 +44,7 @@ const templateOf = async (id: number): Promise<string | null> =>
 /** Reads the template until it is the expected one: after a failure it is not read for a moment. */
 const untilTemplate = (id: number, expected: string | null) => expect.poll(() => templateOf(id)).toBe(expected);
 
+// spec: 6.49, 6.51
 test('the template of a ticket is that of its subchannel, else the default one, else null', async () => {
   const [named, unnamed, without] = [
     await create({ subchannelId: 1 }),
@@ -63,6 +64,7 @@ test('the template of a ticket is that of its subchannel, else the default one, 
   expect(await templateOf(named.id)).toBe('Default %MESSAGE% {{agent.firstName}}');
 });
 
+// spec: 6.50
 test('only a read of the ticket shows it', async () => {
   settings.genericTemplateId = 12;
   model.wrappers.set(12, '%MESSAGE%');
@@ -97,6 +99,7 @@ test('while templates is unavailable it is the text that was read last, else nul
   expect(await templateOf(known.id)).toBeNull();
 });
 
+// guarantee: F14
 test('while templates does not respond reads do not wait for it one after the other', async () => {
   settings.genericTemplateId = 15;
   model.wrappers.set(15, 'Seen %MESSAGE%');

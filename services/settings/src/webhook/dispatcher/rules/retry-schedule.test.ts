@@ -22,6 +22,7 @@ describe('the schedule of a delivery', () => {
     expect(attemptsWith(() => 0.5).map((time) => (time - now) / 1000)).toEqual(offsets);
   });
 
+  // guarantee: W4
   it('has a jitter of 20 percent of each step', () => {
     expect(attemptsWith(() => 0)[1]).toBe(now + 4_000);
     expect(attemptsWith(() => 1)[1]).toBe(now + 6_000);

@@ -1,7 +1,7 @@
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
 import { expect, test } from 'vitest';
-import { modelLoader } from './model-loader.ts';
+import { modelLoader } from './builtin.ts';
 
 const log = createLogger('test', 'silent');
 const bytesOf = (version: number) => Uint8Array.of(version);

@@ -14,6 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => intents.stop());
 
+// guarantee: O9
 test('the key is replaced while requests are served: every secret is encrypted again', async () => {
   const headers = { 'X-Key': 'hidden-1' };
   const executor = { type: 'http', url: 'https://backend.example.com/', secret: 'hidden-hidden-02', headers };
@@ -55,6 +56,7 @@ test('encrypt-secrets encrypts the secrets of all AI agents with the current key
   await intents.database.collection('aiAgents').deleteMany({});
 });
 
+// guarantee: F16
 test('what a process that died has stored of a deleted ticket, tag or template is removed', async () => {
   Object.assign(intents.model, { ticketIds: new Set([3, 4]), tagIds: new Set([1]), templateIds: new Set([2]) });
   const assistant = await intents.clientOf(SessionService, { caller: { roleId: 1 } });

@@ -1,0 +1,106 @@
+import { EventEmitter } from 'node:events';
+import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import type { Logger } from '@ticketing/runtime/logger.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
+import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
+import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
+import { secretReader } from '@ticketing/service-kit/settings/secret-reader.ts';
+import type { AiAgentStore } from '../agent/store.ts';
+import { openReplies, type ReplyServices } from '../intent/reply.ts';
+import type { IntentStore } from '../intent/store.ts';
+import type { ModelSource } from '../learning/current-model.ts';
+import { type AnalysisToApply, type ApplyContext, applyResult } from './apply-result.ts';
+import { type BuiltinDetection, openBuiltinDetection } from './builtin.ts';
+import { type ComputeContext, computeAnalysis, openDetectableTags, type TagLists } from './compute-analysis.ts';
+import { configuredDetection, type DetectionSettings } from './configured.ts';
+import { type AttemptOutcome, measureAnalyses } from './metrics.ts';
+import type { OpenaiLimits } from './openai-limits.ts';
+import type { Detection } from './provider.ts';
+import { type AnalysisStore, analysisStore } from './queue-store.ts';
+import type { AnalysisMode } from './rules/analysis-mode.ts';
+import type { AnalysisResult } from './rules/analysis-result.ts';
+
+/** The dependencies of analyses. */
+export interface AnalysisContext {
+  analyses: AnalysisStore;
+  /** Analyses a ticket, and stores nothing; see `computeAnalysis`. */
+  compute(call: OnBehalfOf, ticketId: number, modes: readonly AnalysisMode[]): Promise<AnalysisResult | undefined>;
+  /** Stores a result; see `applyResult`. */
+  apply(call: OnBehalfOf, analysis: AnalysisToApply): Promise<void>;
+  countAttempt(outcome: AttemptOutcome): void;
+  /** Emits `due` when analyses were queued. */
+  signals: EventEmitter;
+  /** The analyses that callers wait for. They go on when their callers have gone. */
+  awaited: Set<Promise<unknown>>;
+  /** Aborts when the process stops. */
+  stopping: AbortSignal;
+  log: Logger;
+}
+
+/** The clients of other services that analyses use. */
+export interface AnalysisServices extends ReplyServices, TagLists, Pick<ComputeContext, 'snapshots'> {
+  analysis: ApplyContext['analysis'];
+}
+
+/** The parts of other features that analyses use. */
+export interface AnalysisParts {
+  agents: AiAgentStore;
+  intents: IntentStore;
+  /** The model that the builtin provider detects with. */
+  models: ModelSource;
+}
+
+type DetectionKit = Kit<{ openai: OpenaiLimits }, DetectionSettings>;
+
+/** Opens the analyses, and the features of texts that are learned from. */
+export function openAnalysis(
+  kit: DetectionKit,
+  clients: AnalysisServices,
+  { agents, intents, models }: AnalysisParts,
+): { analysis: AnalysisContext; extractFeatures: BuiltinDetection['extractFeatures'] } {
+  const { runtime, log } = kit;
+  const builtin = openBuiltinDetection(log, models);
+  const detection = openDetection(kit, builtin);
+  kit.onClose(() => detection.close());
+  const awaited = new Set<Promise<unknown>>();
+  kit.onClose(async () => {
+    await Promise.allSettled(awaited);
+  });
+  const analyses = analysisStore(kit.database.connection, runtime.randomUUID);
+  const computing: ComputeContext = {
+    agents,
+    detection,
+    detectableTags: openDetectableTags(clients, runtime.monotonicMs),
+    prepareReply: openReplies(clients),
+    snapshots: clients.snapshots,
+    log,
+    now: () => secondsNow(runtime),
+  };
+  const analysis: AnalysisContext = {
+    analyses,
+    compute: (call, ticketId, modes) => computeAnalysis(computing, call, ticketId, modes),
+    apply: (call, result) => applyResult({ intents, analysis: clients.analysis }, call, result),
+    countAttempt: measureAnalyses(analyses, kit.metrics.registry, runtime),
+    signals: new EventEmitter(),
+    awaited,
+    stopping: kit.stopping,
+    log,
+  };
+  return { analysis, extractFeatures: builtin.extractFeatures };
+}
+
+/** Opens the detection by the provider that the settings select. */
+function openDetection(kit: DetectionKit, builtin: Detection): Detection {
+  const { settings, outbound, runtime, log, config, metrics } = kit;
+  const secrets = kit.openClient('settings', ConfigurationService, { timeoutMs: 5_000 });
+  return configuredDetection({
+    builtin,
+    settings,
+    readKey: secretReader('aiApiKey', secrets),
+    outbound,
+    runtime,
+    limits: config.openai,
+    registry: metrics.registry,
+    log,
+  });
+}
