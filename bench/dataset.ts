@@ -8,7 +8,7 @@ import { bodyRules, bodyTexts } from '../services/tickets/src/text/rules/body-te
 import { createdEvent } from '../services/tickets/src/ticket/rules/event.ts';
 import { newTicket } from '../services/tickets/src/ticket/rules/new-ticket.ts';
 import { noSla } from '../services/tickets/src/ticket/rules/sla.ts';
-import { toDocument, searchedTexts } from '../services/tickets/src/ticket/store/document.ts';
+import { searchedTexts, toDocument } from '../services/tickets/src/ticket/store/document.ts';
 import { type TicketDocument, ticketIndexes } from '../services/tickets/src/ticket/store/schema.ts';
 import { openCsv } from '../tools/import/csv-rows.ts';
 import { mapRow, planMapping } from '../tools/import/map-row.ts';
