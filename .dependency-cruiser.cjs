@@ -56,7 +56,8 @@ const foldersInOrder = Object.entries(foldersOfPackages).flatMap(([name, folders
 
 /**
  * The features of services, each with those that it may import. The files beside them are wiring, which none imports but
- * the environment and the settings of the service.
+ * the environment and the settings of the service, and those in `shared`. The wiring hands in what a feature needs of one
+ * above it.
  */
 const arrows = {
   intents: {
@@ -89,12 +90,29 @@ const arrows = {
     proxy: ['request', 'admission'],
     page: ['request', 'session', 'proxy'],
   },
+  tickets: {
+    rules: [],
+    text: [],
+    tag: ['rules'],
+    customer: ['rules', 'tag'],
+    ticket: ['rules', 'text', 'tag', 'customer'],
+    queue: ['ticket', 'tag'],
+    bulk: ['ticket', 'tag', 'customer'],
+    message: ['rules', 'ticket', 'text', 'tag', 'customer'],
+    history: ['ticket'],
+    analysis: ['rules', 'ticket', 'tag', 'customer'],
+    attachment: ['message', 'ticket'],
+    erasure: ['ticket'],
+    'inbound-mail': ['rules', 'message', 'ticket', 'text'],
+    'outbound-mail': ['rules', 'message', 'ticket'],
+  },
 };
 /** The folder of a feature, without the features that have a folder in it. */
 const folderOf = (features, name) => {
   const inner = Object.keys(features).filter((other) => other.startsWith(`${name}/`));
   return inner.length === 0 ? `${name}/` : `${name}/(?!(${inner.map((one) => one.slice(name.length + 1)).join('|')})/)`;
 };
+const shared = { tickets: ['event-header', 'retry-on-conflict'] };
 const featuresFollowArrows = Object.entries(arrows).flatMap(([service, features]) =>
   Object.entries(features).map(([feature, used]) => {
     const [own, ...others] = [feature, ...used].map((name) => folderOf(features, name));
@@ -105,7 +123,7 @@ const featuresFollowArrows = Object.entries(arrows).flatMap(([service, features]
       from: { path: `^services/${service}/src/${own}`, pathNot: '\\.test\\.ts$' },
       to: {
         path: `^services/${service}/src/`,
-        pathNot: `^services/${service}/src/(${[own, ...others].join('|')}|(config|settings)[.]ts$)`,
+        pathNot: `^services/${service}/src/(${[own, ...others].join('|')}|(${['config', 'settings', ...(shared[service] ?? [])].join('|')})[.]ts$)`,
       },
     };
   }),

@@ -5,7 +5,7 @@ import { services, variableName } from '@ticketing/system/services.ts';
 import { type DevelopmentKeys, developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import type { Target } from './load.ts';
-import { descendantsOf, readResidentBytes, type RunningProcess } from './process-figures.ts';
+import { descendantsOf, type RunningProcess, readResidentBytes } from './process-figures.ts';
 
 /** The system, running with its processes split as in production. */
 export interface BenchSystem extends Target {

@@ -12,8 +12,8 @@ import { looksLikeFormula, withoutFormulas } from '../../services/reporting/src/
 import { mentionsIn } from '../../services/tickets/src/customer/rules/mentions.ts';
 import { messageIds } from '../../services/tickets/src/inbound-mail/message-ids.ts';
 import { parseMail } from '../../services/tickets/src/inbound-mail/parse.ts';
+import { addressViolations } from '../../services/tickets/src/rules/addresses.ts';
 import { cleanBody, plainBody } from '../../services/tickets/src/text/rules/body-text.ts';
-import { addressViolations } from '../../services/tickets/src/ticket/rules/addresses.ts';
 import { readDocument } from '../../tools/import-knowledge/read-document.ts';
 
 it.each([

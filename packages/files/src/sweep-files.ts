@@ -1,7 +1,8 @@
+import { sweep } from '@ticketing/store/document/sweep.ts';
 import type { FileContext } from './file-context.ts';
 import type { OwnerId, StoredFile } from './file-store.ts';
 
-const batchSize = 100;
+const batch = 100;
 
 /**
  * Checks the files that were written an hour ago: those that their owner lists stay for good; the others, whose writers have
@@ -13,28 +14,31 @@ export async function sweepFiles(
   listedBy: (ownerId: OwnerId) => Promise<ReadonlySet<string>>,
 ): Promise<void> {
   await quota.removeExpired();
-  const check = async (now: Date, ownerId: OwnerId | null, ofOwner: readonly StoredFile[]) => {
+  const now = () => new Date(runtime.now());
+  const check = async (ownerId: OwnerId | null, ofOwner: readonly StoredFile[]) => {
+    const checkedAt = now();
     const listed = ownerId === null ? new Set<string>() : await listedBy(ownerId);
     const keys = ofOwner.map(({ key }) => key);
     await files.settle(
       keys.filter((key) => listed.has(key)),
-      now,
+      checkedAt,
     );
     await files.remove(keys.filter((key) => !listed.has(key)));
   };
-  for (;;) {
-    const now = new Date(runtime.now());
-    const due = await files.toCheck(now, batchSize);
-    for (const [ownerId, ofOwner] of Map.groupBy(due, (file) => file.ownerId)) await check(now, ownerId, ofOwner);
-    if (due.length < batchSize) return;
-  }
+  await sweep({
+    batch,
+    find: (limit) => files.toCheck(now(), limit),
+    async settle(due) {
+      for (const [ownerId, ofOwner] of Map.groupBy(due, (file) => file.ownerId)) await check(ownerId, ofOwner);
+    },
+  });
 }
 
 /** Removes the files of a deleted owner, and of all that belonged to it. */
 export async function eraseFiles({ files }: Pick<FileContext, 'files'>, ownerId: OwnerId): Promise<void> {
-  for (;;) {
-    const keys = await files.ofOwner(ownerId, batchSize);
-    await files.remove(keys);
-    if (keys.length < batchSize) return;
-  }
+  await sweep({
+    batch,
+    find: (limit) => files.ofOwner(ownerId, limit),
+    settle: (keys) => files.remove(keys),
+  });
 }

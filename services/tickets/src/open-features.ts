@@ -9,71 +9,72 @@ import { bind } from '@ticketing/rest/routes/rest-api.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import { keyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { profileStore } from '@ticketing/store/cache/profile-store.ts';
 import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import { openCursorCodec } from '@ticketing/store/paging/cursor.ts';
 import { derivedKey } from '@ticketing/store/paging/derived-key.ts';
 import { applyAnalysis } from './analysis/apply.ts';
-import { analysisTimeoutMs, openAnalyses } from './analysis/client.ts';
 import { recordExecution, replaceAutoExecution } from './analysis/execution.ts';
 import { analysisRequestStore, firstAnalysis } from './analysis/request-store.ts';
+import { analysisTimeoutMs, openAnalyses } from './analysis/requests.ts';
 import { deleteAttachment } from './attachment/delete.ts';
+import type { AttachmentDeps } from './attachment/find.ts';
 import { getAttachment } from './attachment/get.ts';
 import { openBulks } from './bulk/run.ts';
 import { bulkStore } from './bulk/store.ts';
 import { updateTickets } from './bulk/update.ts';
 import type { TicketsConfig } from './config.ts';
-import type { Context } from './context.ts';
 import { openCustomerDirectory } from './customer/directory.ts';
-import { embeddedErp } from './customer/erp/embedded.ts';
 import { customerStore } from './customer/erp/embedded-store.ts';
+import { embeddedErp } from './customer/erp/embedded.ts';
 import { openErp } from './customer/erp/open.ts';
 import { erpResponseStore } from './customer/erp/response-store.ts';
 import { importCustomers } from './customer/import.ts';
 import { searchCustomers } from './customer/search.ts';
 import { confirmErasure } from './erasure/confirm.ts';
+import { deleteTicket, type ErasureDeps } from './erasure/delete-ticket.ts';
 import { getTicketHistory } from './history/get.ts';
 import { recordHistoryEntry } from './history/record-entry.ts';
+import type { InboundMailDeps } from './inbound-mail/open.ts';
 import { openMailReader } from './inbound-mail/reader.ts';
 import { receiveMail } from './inbound-mail/receive.ts';
 import { messageWriter } from './message/add.ts';
 import { deleteConversation } from './message/delete.ts';
-import { storeOpeningMail } from './message/opening-mail.ts';
 import { getConversation, listConversations } from './message/read.ts';
-import { replyToTicket } from './message/reply.ts';
+import { replyToTicket, storeConversation } from './message/reply.ts';
 import { ticketTokens } from './message/rules/ticket-token.ts';
-import { storeConversation } from './message/store-conversation.ts';
+import { storeOpeningMail } from './message/sender.ts';
 import { updateConversation } from './message/update.ts';
 import { messageViews } from './message/views.ts';
 import { openMailer } from './outbound-mail/open.ts';
 import { resendConversation } from './outbound-mail/resend.ts';
 import { getLatestTickets } from './queue/get-latest.ts';
-import { queueKeys } from './queue/rules.ts';
+import { scheduledTasks } from './scheduled-tasks.ts';
 import type { TicketSettings } from './settings.ts';
 import { openTicketStores } from './stores.ts';
 import { createTag } from './tag/create.ts';
 import { deleteTag } from './tag/delete.ts';
 import { getTag, listTags } from './tag/list.ts';
+import type { TagDeps } from './tag/open.ts';
 import { tagStore } from './tag/store.ts';
 import { updateTag } from './tag/update.ts';
 import { openTextWork } from './text/work.ts';
 import { checkTicketChange } from './ticket/check-changes.ts';
 import { type Commit, commitChange } from './ticket/commit.ts';
 import { createTicket, type TicketWrites } from './ticket/create.ts';
-import { deleteTicket } from './ticket/delete.ts';
-import { type BesideTicket, getTicket } from './ticket/get.ts';
 import { getTicketSnapshots, listTicketVersions } from './ticket/get-snapshots.ts';
+import { type BesideTicket, getTicket } from './ticket/get.ts';
 import { draftTicket, insertTicket } from './ticket/insert.ts';
-import { customerReader } from './ticket/read-customer.ts';
-import { removeTags as removeTagsFromTickets } from './ticket/remove-tags.ts';
+import { customerReader } from './ticket/refresh-customer.ts';
+import { removeTags } from './ticket/remove-tags.ts';
+import { queueKeys } from './ticket/rules/queue-keys.ts';
 import { searchTickets } from './ticket/search.ts';
 import { maxSessionBytes, openSessions, sessionsTimeoutMs } from './ticket/sessions.ts';
 import { ticketSubject } from './ticket/store/stored-ticket.ts';
 import { maxRenderedBytes, openTemplates, renderTimeoutMs } from './ticket/template/client.ts';
-import { getTemplateVariables, getTicketVariables } from './ticket/template/get-variables.ts';
 import { templateTexts } from './ticket/template/text.ts';
+import { getTemplateVariables, getTicketVariables } from './ticket/template/variables.ts';
 import { updateTicket } from './ticket/update.ts';
 import { ticketViews } from './ticket/views.ts';
 
@@ -119,8 +120,9 @@ export function openFeatures(parts: FeatureParts) {
 
   const changeQueue = keyedQueue<number>();
   const writes = { tickets, settings, changeQueue, runtime };
+  const bulksStored = bulkStore(connection);
   const bulks = openBulks({
-    ...{ store: bulkStore(connection), reservations: stores.reservations, tags, settings, customers, writes },
+    ...{ store: bulksStored, reservations: stores.reservations, tags, settings, customers, writes },
   });
   const { resolveReservation } = bulks;
   const commit: Commit = (plan) => commitChange({ ...writes, resolveReservation }, plan);
@@ -160,40 +162,42 @@ export function openFeatures(parts: FeatureParts) {
   const viewsOfMessages = messageViews({ tickets, conversations, profiles, settings, textWork, pages });
   const requested = { writer, templates: texts, tags, attachments, tickets, settings, views: viewsOfMessages, runtime };
 
-  const { removeTags } = bind({ tickets, commit, runtime }, { removeTags: removeTagsFromTickets });
-  /** What is stored of a ticket outside of its document, in the order in which a deletion erases it. */
-  const eraseElsewhere = [
-    stores.externalIds.free,
-    externalMessageIds.free,
-    conversations.removeOf,
-    analysisRequests.removeOf,
-    responses.eraseOf,
-    (ticketId: number) => idempotency.eraseAbout(ticketSubject(ticketId)),
-    (ticketId: number) => eraseFiles(attachments, ticketId),
-  ];
-
-  const context: Context = {
-    ...stores,
-    ...attachments,
-    ...{ tags, profiles, analysisRequests, analyses, customers, bulks, idempotency, pages, json, textWork, mailReader },
-    ...{ settings, sessions, templates, templateFiles, searches, changeQueue, mailer, attachments, commit, writer },
-    ...{ draft, insert, conversationIds, cursors },
-    messageViews: viewsOfMessages,
-    embeddedErp: embedded,
-    erpResponses: responses,
-    erpConfig: config.erp,
-    bulkStore: bulkStore(connection),
-    ticketIds: ids.sequence,
-    tagIds: idSequence(connection, 'tag'),
-    historyEntryIds: idSequence(connection, 'historyEntry'),
-    ticketTokens: tokens,
-    ...{ removeTags, eraseElsewhere, resolveReservation },
-    now: () => secondsNow(runtime),
-    newEventId: () => timeOrderedId('evt', runtime),
+  const tag: TagDeps = {
+    ...{ tags, runtime, tagIds: idSequence(connection, 'tag') },
+    ...bind({ tickets, commit, runtime }, { removeTags }),
   };
+  const erasure: ErasureDeps = {
+    ...{ tickets, erasures: stores.erasures, resolveReservation, runtime },
+    eraseElsewhere: [
+      stores.externalIds.free,
+      externalMessageIds.free,
+      conversations.removeByTicket,
+      analysisRequests.removeByTicket,
+      responses.eraseByTicket,
+      (id) => idempotency.eraseAbout(ticketSubject(id)),
+      (id) => eraseFiles(attachments, id),
+    ],
+  };
+  const attachment: AttachmentDeps = { tickets, conversations, commit, attachments };
+  const inboundMail: InboundMailDeps = {
+    ...{ mailReader, settings, ticketTokens: tokens, tickets, messages, writer, attachments },
+    newTickets: { ids: ids.sequence, textWork, draft, insert },
+  };
+  const tasks = scheduledTasks({
+    reopening: { tickets, commit, runtime },
+    bulk: { bulks, store: bulksStored },
+    requests: { analysisRequests, analyses, tickets, settings, refresh },
+    message: { tickets, messages },
+    ...{ erasure, tag, attachment },
+    stores: {
+      ...{ closedIds: stores.closedIds, customerCopies: stores.customerCopies },
+      trimErpResponses: () => responses.trim(new Date(runtime.now()), config.erp.maxResponses),
+    },
+  });
 
   return {
-    context,
+    ...{ stores, tags, profiles, textWork, ticketTokens: tokens, attachments, removeTags: tag.removeTags },
+    ...{ tasks, mailer, inboundMail },
     ticket: {
       ...bind(
         {
@@ -215,11 +219,12 @@ export function openFeatures(parts: FeatureParts) {
       ...bind({ tags, settings }, { checkTicketChange }),
       ...bind({ customers, views, json, tickets, tags }, { getTicketVariables, getTemplateVariables }),
       ...bind({ queue: stores.queue, tags, settings, runtime }, { getLatestTickets }),
-      ...bind(context, { deleteTicket, getTicketHistory }),
+      ...bind(erasure, { deleteTicket }),
+      ...bind({ history: stores.history, pages, searches }, { getTicketHistory }),
     },
     snapshot: {
       ...bind({ tickets, tags, settings, pages, views }, { getTicketSnapshots, listTicketVersions }),
-      ...bind(context, { confirmErasure }),
+      ...bind(erasure, { confirmErasure }),
     },
     conversation: {
       ...bind({ tickets, conversations, views: viewsOfMessages, pages }, { listConversations, getConversation }),
@@ -229,22 +234,25 @@ export function openFeatures(parts: FeatureParts) {
         { updateConversation },
       ),
       ...bind({ messages, tickets, commit, attachments, runtime }, { deleteConversation }),
-      ...bind(context, { resendConversation }),
+      ...bind({ tickets, conversations, views: viewsOfMessages, mailQueue: mailer, runtime }, { resendConversation }),
     },
     customer: {
       ...bind({ customers, tags, searches, pages }, { searchCustomers }),
       ...bind({ tags, embeddedErp: embedded }, { importCustomers }),
     },
-    analysis: bind(context, { applyAnalysis, recordExecution, replaceAutoExecution }),
-    attachment: bind(context, { getAttachment, deleteAttachment }),
-    mail: bind(context, { receiveMail }),
-    history: bind(context, { recordHistoryEntry }),
-    tag: bind(context, { createTag, getTag, listTags, updateTag, deleteTag }),
+    analysis: bind(
+      { tickets, tags, settings, customers, commit, runtime },
+      { applyAnalysis, recordExecution, replaceAutoExecution },
+    ),
+    attachment: bind(attachment, { getAttachment, deleteAttachment }),
+    mail: bind(inboundMail, { receiveMail }),
+    history: bind(
+      { history: stores.history, historyEntryIds: idSequence(connection, 'historyEntry'), runtime },
+      { recordHistoryEntry },
+    ),
+    tag: bind(tag, { createTag, getTag, listTags, updateTag, deleteTag }),
   };
 }
-
-/** What the features offer: their handlers, by the services of the contract. */
-export type Features = ReturnType<typeof openFeatures>;
 
 /** Opens the services that this one calls for what a ticket shows, and for its analysis. */
 function openCalledServices({ openClient }: Pick<FeatureParts, 'openClient'>) {

@@ -1,43 +1,55 @@
 import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
-import { forwardAnalysisRequests } from './analysis/forward-requests.ts';
-import { sweepTicketFiles } from './attachment/find.ts';
-import type { Context } from './context.ts';
-import { finishErasures } from './erasure/erase.ts';
-import { sweepUnseenMessageIds, sweepUnseenMessages } from './message/sweep-unseen.ts';
+import { forwardAnalysisRequests, type RequestDeps } from './analysis/requests.ts';
+import { type AttachmentDeps, sweepTicketFiles } from './attachment/find.ts';
+import type { Bulks } from './bulk/run.ts';
+import type { BulkStore } from './bulk/store.ts';
+import { type ErasureDeps, finishErasures } from './erasure/delete-ticket.ts';
+import { type SweepDeps, sweepUnseenMessageIds, sweepUnseenMessages } from './message/sweep-unseen.ts';
 import { cleanUpDeletedTags } from './tag/delete.ts';
-import { reopenDueTickets } from './ticket/reopen-due.ts';
+import type { TagDeps } from './tag/open.ts';
+import { type ReopenDeps, reopenDueTickets } from './ticket/reopen-due.ts';
+import type { ClosedIdStore } from './ticket/store/closed-id-store.ts';
+import type { CustomerCopyStore } from './ticket/store/customer-copy-store.ts';
+
+/** The features that have tasks. */
+export interface TaskDeps {
+  reopening: ReopenDeps;
+  bulk: { bulks: Pick<Bulks, 'finishAbandoned'>; store: Pick<BulkStore, 'removeApplied'> };
+  erasure: ErasureDeps;
+  requests: RequestDeps;
+  message: SweepDeps;
+  tag: TagDeps;
+  attachment: AttachmentDeps;
+  stores: { closedIds: ClosedIdStore; customerCopies: CustomerCopyStore; trimErpResponses(): Promise<unknown> };
+}
 
 /**
  * The tasks of the scheduler role of this service. All replicas may run them concurrently: the store ensures that each
  * effect happens once.
  */
-export function scheduledTasks(context: Context): ScheduledTask[] {
+export function scheduledTasks(deps: TaskDeps): ScheduledTask[] {
+  const { bulk, message, stores } = deps;
   return [
-    { name: 'reopen due tickets', everyMs: 3_000, run: () => reopenDueTickets(context) },
-    { name: 'finish abandoned bulks', everyMs: 10_000, run: () => context.bulks.finishAbandoned() },
-    { name: 'finish erasures', everyMs: 10_000, run: () => finishErasures(context) },
-    { name: 'forward requests for analyses', everyMs: 2_000, run: () => forwardAnalysisRequests(context) },
-    {
-      name: 'sweep unseen messages',
-      everyMs: 60_000,
-      run: () => sweepUnseenMessages({ ...context, messages: context }),
-    },
-    {
-      name: 'sweep unseen message ids',
-      everyMs: 60_000,
-      run: () => sweepUnseenMessageIds({ ...context, messages: context }),
-    },
-    { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(context) },
-    { name: 'sweep files', everyMs: 60_000, run: () => sweepTicketFiles(context) },
-    { name: 'remove expired responses of the ERP system', everyMs: 60_000, run: () => trimErpResponses(context) },
-    { name: 'spread copies of customers', everyMs: 3_000, run: () => spreadCustomerCopies(context) },
-    { name: 'close ids', everyMs: 60_000, run: closingOfIds(context) },
-    { name: 'remove applied bulks', everyMs: 60_000, run: () => context.bulkStore.removeApplied() },
+    { name: 'reopen due tickets', everyMs: 3_000, run: () => reopenDueTickets(deps.reopening) },
+    { name: 'finish abandoned bulks', everyMs: 10_000, run: () => bulk.bulks.finishAbandoned() },
+    { name: 'finish erasures', everyMs: 10_000, run: () => finishErasures(deps.erasure) },
+    { name: 'forward requests for analyses', everyMs: 2_000, run: () => forwardAnalysisRequests(deps.requests) },
+    { name: 'sweep unseen messages', everyMs: 60_000, run: () => sweepUnseenMessages(message) },
+    { name: 'sweep unseen message ids', everyMs: 60_000, run: () => sweepUnseenMessageIds(message) },
+    { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(deps.tag) },
+    { name: 'sweep files', everyMs: 60_000, run: () => sweepTicketFiles(deps.attachment) },
+    { name: 'remove expired responses of the ERP system', everyMs: 60_000, run: () => stores.trimErpResponses() },
+    { name: 'spread copies of customers', everyMs: 3_000, run: () => spreadCustomerCopies(stores) },
+    { name: 'close ids', everyMs: 60_000, run: closingOfIds(stores, deps.reopening) },
+    { name: 'remove applied bulks', everyMs: 60_000, run: () => bulk.store.removeApplied() },
   ];
 }
 
 /** The first run of a process checks the closed ids, because a backup may have been restored while the service was stopped. */
-function closingOfIds({ closedIds, runtime }: Context): () => Promise<void> {
+function closingOfIds(
+  { closedIds }: Pick<TaskDeps['stores'], 'closedIds'>,
+  { runtime }: Pick<ReopenDeps, 'runtime'>,
+): () => Promise<void> {
   let isChecked = false;
   return async () => {
     if (!isChecked) await closedIds.openIfIncomplete();
@@ -47,11 +59,7 @@ function closingOfIds({ closedIds, runtime }: Context): () => Promise<void> {
 }
 
 /** Stores waiting copies of customers in the tickets that the request has not written. */
-async function spreadCustomerCopies({ customerCopies }: Context): Promise<void> {
+async function spreadCustomerCopies({ customerCopies }: Pick<TaskDeps['stores'], 'customerCopies'>): Promise<void> {
   let mayHaveMore = true;
   while (mayHaveMore) mayHaveMore = await customerCopies.continue();
-}
-
-async function trimErpResponses({ erpResponses, erpConfig, runtime }: Context): Promise<void> {
-  await erpResponses.trim(new Date(runtime.now()), erpConfig.maxResponses);
 }

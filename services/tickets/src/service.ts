@@ -15,7 +15,6 @@ import { measureErasures } from './erasure/metrics.ts';
 import type { startReceiver } from './inbound-mail/start-receiver.ts';
 import { openFeatures } from './open-features.ts';
 import { openOutboxes } from './outboxes.ts';
-import { scheduledTasks } from './scheduled-tasks.ts';
 import { setUpStore } from './set-up-store.ts';
 import { readSettings } from './settings.ts';
 
@@ -27,9 +26,8 @@ export const service = composeService({
   setUpStore,
   compose(kit) {
     const features = openFeatures(kit);
-    const { context } = features;
     const { receiver } = kit.config;
-    measureErasures(context.erasures, kit.metrics.registry, kit.runtime);
+    measureErasures(features.stores.erasures, kit.metrics.registry, kit.runtime);
     return {
       implementations: [
         implement(TicketService, features.ticket),
@@ -43,15 +41,17 @@ export const service = composeService({
         implement(TagService, features.tag),
       ],
       onCaller(caller) {
-        context.profiles
+        features.profiles
           .remember(caller)
           .catch((error: unknown) => kit.log.warn({ err: error }, 'a profile was not stored'));
       },
       outboxes: openOutboxes(kit.database),
-      tasks: scheduledTasks(context),
+      tasks: features.tasks,
       loops: [
-        { role: 'mailer', start: context.mailer.start },
-        ...(receiver ? [{ role: 'mail-receiver' as const, start: () => openReceiver(kit, receiver, context) }] : []),
+        { role: 'mailer', start: features.mailer.start },
+        ...(receiver
+          ? [{ role: 'mail-receiver' as const, start: () => openReceiver(kit, receiver, features.inboundMail) }]
+          : []),
       ],
     };
   },

@@ -1,5 +1,5 @@
 import type { Connection } from 'mongoose';
-import { type ReservationStore, reservationStore } from './bulk/reservation-store.ts';
+import { type ReservationStore, reservationStore } from './bulk/store.ts';
 import { type ErasureStore, erasureStore } from './erasure/store.ts';
 import { type HistoryStore, historyStore } from './history/store.ts';
 import { type ExternalMessageIdStore, externalMessageIdStore } from './message/external-id-store.ts';

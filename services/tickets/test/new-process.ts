@@ -23,7 +23,8 @@ export function newProcess(
   parts: Partial<FeatureParts> = {},
 ) {
   for (const name of database.connection.modelNames()) database.connection.deleteModel(name);
-  const { context, ...handlers } = openFeatures({
+  const runtime = { ...systemRuntime, now: () => Date.now() + hoursFromNow * 3_600_000 };
+  const { stores, ...features } = openFeatures({
     config: {
       signingKeyFile: identity.keys.signingKeyFile('tickets'),
       ...readTicketsConfig(new ConfigReader({}, { service: 'tickets', services: [] })),
@@ -40,12 +41,14 @@ export function newProcess(
     // Its worker ends with the process of the tests.
     onClose: () => undefined,
     wakeRelay: () => undefined,
-    runtime: { ...systemRuntime, now: () => Date.now() + hoursFromNow * 3_600_000 },
+    runtime,
     ...parts,
   });
-  const { ticket, snapshot, conversation, customer, analysis, attachment, mail, history, tag } = handlers;
+  const { ticket, snapshot, conversation, customer, analysis, attachment, mail, history, tag } = features;
   return {
-    ...context,
+    ...stores,
+    ...features,
+    ...features.attachments,
     ...{
       ...ticket,
       ...snapshot,

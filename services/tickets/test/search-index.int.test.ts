@@ -1,9 +1,9 @@
 import { isDeep, runs } from '@ticketing/testkit/search-effort.ts';
 import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { routingOrders } from '../src/queue/rules.ts';
 import { service } from '../src/service.ts';
 import { defaultSettings } from '../src/settings.ts';
+import { routingOrders } from '../src/ticket/rules/queue-keys.ts';
 import { closedAfterMs, closedIdStore } from '../src/ticket/store/closed-id-store.ts';
 import { nativeCollection, ticketIndexes, ticketModel } from '../src/ticket/store/schema.ts';
 import type { RawFilter } from './naive-filter.ts';

@@ -17,7 +17,7 @@ import type { ParsedJson } from '../limits/parse-json.ts';
 import { eventStream, eventStreamMediaType, eventWriter } from './event-stream.ts';
 import { chooseAccepted, responseMediaTypes } from './media-types.ts';
 import { type ProblemContext, replyWithProblems, routeNotFound } from './problem-reply.ts';
-import { type InappropriateParameters, requestReader, type RequestReader, toBinding } from './request-reader.ts';
+import { type InappropriateParameters, type RequestReader, requestReader, toBinding } from './request-reader.ts';
 
 /**
  * The handlers of a service's methods, for the REST API and the RPC API: `(context, call, request) → response`. The

@@ -7,17 +7,18 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { TicketChangeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
-import type { Context } from '../context.ts';
+import { eventHeader, eventHeaderFor } from '../event-header.ts';
 import { requireValidChanges } from '../ticket/check-changes.ts';
-import { eventHeader, eventHeaderOf } from '../ticket/event-header.ts';
-import { followCustomer } from '../ticket/follow-customer.ts';
 import { intentStates } from '../ticket/intent-to-proto.ts';
+import { slaRulesWith } from '../ticket/plan-patch.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';
-import { slaRulesOf } from '../ticket/read-sla.ts';
+import { followCustomer } from '../ticket/refresh-customer.ts';
 import { decideFields } from '../ticket/rules/decision.ts';
+import type { AnalysisDeps } from './apply.ts';
 import { decideExecution } from './rules.ts';
 
 /**
@@ -27,7 +28,7 @@ import { decideExecution } from './rules.ts';
  * Errors: ticket_not_found, concurrent_change; those of `requireValidChanges`. Source: docs/reference/api.md, Execution of an intent.
  */
 export async function recordExecution(
-  context: Context,
+  deps: AnalysisDeps,
   call: Call,
   request: RecordExecutionRequest,
 ): Promise<RecordExecutionResponse> {
@@ -38,12 +39,12 @@ export async function recordExecution(
     throw invalidInput([{ pointer: '#/change/refreshMode', code: 'not_allowed', detail }]);
   }
   const placed = { change: { ...change, id: ticketId }, patch, refreshMode, pointer: '#/change' };
-  await requireValidChanges(context, [placed]);
+  await requireValidChanges(deps, [placed]);
   if (request.validateOnly) return { $typeName: 'ticketing.tickets.v1.RecordExecutionResponse', version: 0 };
   const { profileId = null, profileKind: kind = 'service' } = request;
   const author = { profileId, isHuman: isHuman({ kind: kind as ProfileKind | 'service' }) };
-  const sla = await slaRulesOf(context, await context.tags.tree());
-  const header = eventHeader(context, { profileId, kind }, traceparentOf(call.trace));
+  const sla = await slaRulesWith(deps, await deps.tags.tree());
+  const header = eventHeader(deps, { profileId, kind }, traceparentOf(call.trace));
   const execution = {
     intentId,
     intents: intentStates(request.intents),
@@ -51,12 +52,12 @@ export async function recordExecution(
     aiSupportLevel,
     autoExecuteAt: autoExecuteAt ? Number(autoExecuteAt.seconds) : null,
   };
-  const { ticket } = await context.commit({
+  const { ticket } = await deps.commit({
     ticketId,
-    identify: followCustomer(context.customers, patch.input, author.isHuman),
+    identify: followCustomer(deps.customers, patch.input, author.isHuman),
     decide(stored, identified) {
       const input = { ...identified, ...patch.input };
-      const patchContext = { author, now: context.now(), includeInWorklog: true, sla, header };
+      const patchContext = { author, now: secondsNow(deps.runtime), includeInWorklog: true, sla, header };
       return decideExecution(stored, { ...execution, patch: { ...patch, input } }, patchContext);
     },
     requestId: request.executionId,
@@ -70,17 +71,17 @@ export async function recordExecution(
  * Errors: ticket_not_found, concurrent_change. Source: docs/reference/api.md, Automatic execution.
  */
 export async function replaceAutoExecution(
-  context: Context,
+  deps: AnalysisDeps,
   call: Call,
   { ticketId, replaced, autoExecuteAt }: ReplaceAutoExecutionRequest,
 ): Promise<ReplaceAutoExecutionResponse> {
   const before = readSeconds(replaced);
-  await context.commit({
+  await deps.commit({
     ticketId,
     decide({ ticket }) {
       if (ticket.autoExecuteAt !== before) return {};
       const input = { autoExecuteAt: readSeconds(autoExecuteAt) };
-      const { change } = decideFields(ticket, input, context.now(), eventHeaderOf(context, call));
+      const { change } = decideFields(ticket, input, secondsNow(deps.runtime), eventHeaderFor(deps, call));
       return change ? { change: { ...change, event: { ...change.event, cause: 'schedule' } } } : {};
     },
   });

@@ -13,7 +13,6 @@ import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
-import { scheduledTasks } from '../scheduled-tasks.ts';
 import { sweepTicketFiles } from './find.ts';
 
 const call = testCall({ roleId: 1 });
@@ -42,7 +41,7 @@ async function post(body: object = {}): Promise<{ id: number; urls: string[] }> 
 
 /** Runs all scheduled tasks as another process would, some hours later. */
 async function runTasks(hoursFromNow: number): Promise<void> {
-  for (const { run } of scheduledTasks(newProcess(tickets, database, hoursFromNow))) await run();
+  for (const { run } of newProcess(tickets, database, hoursFromNow).tasks) await run();
 }
 
 /** Checks that exactly the files that tickets list are stored, whole, and that none is left to be checked. */

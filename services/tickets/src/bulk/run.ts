@@ -15,11 +15,9 @@ import type { CustomerDirectory } from '../customer/directory.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import { type CommitDeps, commitChange, ignoreDeleted } from '../ticket/commit.ts';
-import { planPatch } from '../ticket/plan-patch.ts';
+import { planPatch, slaRulesWith } from '../ticket/plan-patch.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';
-import { slaRulesOf } from '../ticket/read-sla.ts';
-import type { ReservationStore } from './reservation-store.ts';
-import type { Bulk, BulkStore } from './store.ts';
+import type { Bulk, BulkStore, ReservationStore } from './store.ts';
 
 const waitMs = 20;
 const renewEveryMs = 2000;
@@ -125,7 +123,7 @@ export function openBulks({ store, reservations, tags, settings, customers, writ
       traceparent: bulk.traceparent,
       now: secondsNow(runtime),
       includeInWorklog: request.includeInWorklog ?? true,
-      sla: await slaRulesOf({ settings }, await tags.tree()),
+      sla: await slaRulesWith({ settings }, await tags.tree()),
     };
     await whileRenewingLease(bulk, async () => {
       // One iterator for all workers: each takes the next change from it.

@@ -2,6 +2,7 @@ import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Claimed, type Lease, type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
 import { type Connection, mongo } from 'mongoose';
+import { isNotDeleted, type TicketCollection } from '../ticket/store/schema.ts';
 
 /** A validated PATCH of several tickets. The process that has claimed it applies it. */
 export interface Bulk {
@@ -51,18 +52,18 @@ const durationMs = 10_000;
 const retentionMs = 24 * 60 * 60 * 1000;
 const maxAbandoned = 100;
 
-const collectionOf = (connection: Connection) =>
+const openCollection = (connection: Connection) =>
   connection.collection('bulks') as unknown as mongo.Collection<BulkDocument>;
 
 /** Builds the indexes of the bulks. */
 export async function buildBulkIndexes(connection: Connection): Promise<void> {
-  await collectionOf(connection).createIndex({ state: 1, 'lease.expiresAt': 1 });
-  await collectionOf(connection).createIndex({ state: 1, appliedAt: 1 });
+  await openCollection(connection).createIndex({ state: 1, 'lease.expiresAt': 1 });
+  await openCollection(connection).createIndex({ state: 1, appliedAt: 1 });
 }
 
 /** Opens the bulks on a connection. */
 export function bulkStore(connection: Connection): BulkStore {
-  const bulks = collectionOf(connection);
+  const bulks = openCollection(connection);
   const leases = openLeases(bulks, { connection, durationMs });
   const isUnfinished = { state: { $in: ['reserving' as const, 'applying' as const] } };
   return {
@@ -78,8 +79,8 @@ export function bulkStore(connection: Connection): BulkStore {
           throw error;
         }
       }),
-    find: (id) => storeCall(async () => bulkOf(await bulks.findOne({ _id: id }))),
-    takeOver: (id) => storeCall(async () => bulkOf((await leases.claim({ _id: id, ...isUnfinished })) ?? null)),
+    find: (id) => storeCall(async () => fromDocument(await bulks.findOne({ _id: id }))),
+    takeOver: (id) => storeCall(async () => fromDocument((await leases.claim({ _id: id, ...isUnfinished })) ?? null)),
     abandoned: () =>
       storeCall(async () => {
         const found = await bulks
@@ -105,8 +106,40 @@ export function bulkStore(connection: Connection): BulkStore {
   };
 }
 
-function bulkOf(document: (BulkDocument & { lease?: Lease | null }) | null): Bulk | undefined {
+function fromDocument(document: (BulkDocument & { lease?: Lease | null }) | null): Bulk | undefined {
   if (!document) return undefined;
   const { _id, state, request, caller, traceparent, lease } = document;
   return { id: _id, state, request: new Uint8Array(request.buffer), caller, traceparent, owner: lease?.owner ?? '' };
+}
+
+/**
+ * The reservations of tickets: a reserved ticket is changed by one bulk only. Errors of every operation:
+ * store_unavailable.
+ */
+export interface ReservationStore {
+  /**
+   * Reserves a ticket for a bulk. `taken`: another bulk has reserved it; `stale`: it does not have the version, or does
+   * not exist.
+   */
+  reserve(ticketId: number, version: number | undefined, bulkId: string): Promise<'reserved' | 'taken' | 'stale'>;
+  /** Ends the reservations of some tickets by a bulk. */
+  release(ticketIds: readonly number[], bulkId: string): Promise<void>;
+}
+
+/** Opens the reservations of a collection of tickets. */
+export function reservationStore(tickets: TicketCollection): ReservationStore {
+  return {
+    reserve: (ticketId, version, bulkId) =>
+      storeCall(async () => {
+        const expected = { _id: ticketId, ...isNotDeleted, ...(version === undefined ? {} : { version }) };
+        const isFree = { ...expected, reservedBy: { $in: [null, bulkId] } };
+        const { matchedCount } = await tickets.updateOne(isFree, { $set: { reservedBy: bulkId } });
+        if (matchedCount === 1) return 'reserved';
+        return (await tickets.findOne(expected, { projection: { _id: 1 } })) ? 'taken' : 'stale';
+      }),
+    async release(ticketIds, bulkId) {
+      const isReserved = { _id: { $in: [...ticketIds] }, reservedBy: bulkId };
+      await storeCall(() => tickets.updateMany(isReserved, { $set: { reservedBy: null } }));
+    },
+  };
 }

@@ -1,12 +1,30 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { isEmailAddress } from '../ticket/rules/addresses.ts';
-import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
+import { isEmailAddress } from '../rules/addresses.ts';
 import type { CustomerDirectory, ErpReadOptions, ErpResponse } from './directory.ts';
 import { maxMatches } from './erp/erp.ts';
-import { type Contract, type Customer, customerCopyOf } from './rules/customer.ts';
+import { type Contract, type Customer, type CustomerCopy, toCustomerCopy } from './rules/customer.ts';
 import { hasEmail, identifyCustomer } from './rules/identify.ts';
-import { type LegitimationFacts, legitimationOf } from './rules/legitimation.ts';
+import { computeLegitimation, type LegitimationFacts } from './rules/legitimation.ts';
 import { type Mentions, mentionsIn } from './rules/mentions.ts';
+
+/** The customer of a ticket, its contract, and how sure it is that they belong to the ticket. */
+export interface CustomerOfTicket {
+  customerId: string | null;
+  contractId: string | null;
+  customerLegitimation: number;
+}
+
+/** The part of a ticket by which its customer is identified. */
+export interface IdentifiableTicket extends CustomerOfTicket {
+  id: number;
+  channel: Channel;
+  direction: Direction;
+  from: string | null;
+  fromName: string | null;
+  to: readonly string[];
+  subject: string | null;
+  bodyPlain: string | null;
+}
 
 /** A message of a ticket, by which its customer is identified. */
 export interface IdentifyingMessage {
@@ -24,7 +42,7 @@ export interface IdentifyingMessage {
 /** The result of the identification of a customer. */
 export interface Identification {
   /** The fields of the ticket that follow from it; some may be unchanged. */
-  input: TicketInput;
+  input: CustomerOfTicket & Partial<CustomerCopy>;
   /** The customer; null if there is none, undefined if the ERP system did not respond. */
   customer: ErpResponse<Customer>;
 }
@@ -50,7 +68,7 @@ interface IdentifyDeps {
 }
 
 /** The first message of a ticket, as evidence of its customer. */
-export function firstMessageOf(ticket: TicketState): IdentifyingMessage {
+export function firstMessage(ticket: IdentifiableTicket): IdentifyingMessage {
   const { direction, from, fromName, to, subject, bodyPlain: text } = ticket;
   return { direction, from, fromName, to, subject, text };
 }
@@ -58,7 +76,7 @@ export function firstMessageOf(ticket: TicketState): IdentifyingMessage {
 const customerFields = ['customerId', 'contractId', 'customerLegitimation'] as const;
 
 /** Whether nobody has changed the customer, the contract or the score of a ticket since it was read. */
-export function hasSameCustomer(ticket: TicketState, before: TicketState): boolean {
+export function hasSameCustomer(ticket: CustomerOfTicket, before: CustomerOfTicket): boolean {
   return customerFields.every((name) => ticket[name] === before[name]);
 }
 
@@ -72,14 +90,14 @@ export function hasSameCustomer(ticket: TicketState, before: TicketState): boole
  */
 export async function identify(
   { customers }: IdentifyDeps,
-  ticket: TicketState,
+  ticket: IdentifiableTicket,
   message: IdentifyingMessage,
   identifyOptions: IdentifyOptions,
 ): Promise<Identification> {
   const { mode, deadline = customers.deadline() } = identifyOptions;
   const { lookFor = 'anybody', current = ticket.customerLegitimation } = identifyOptions;
   const options: ErpReadOptions = { mode, ticketId: ticket.id, deadline };
-  const traces = tracesOf(ticket, message);
+  const traces = findTraces(ticket, message);
   const found =
     lookFor === 'anybody' && ticket.customerId === null && ticket.contractId === null
       ? await detect(customers, traces, options)
@@ -98,7 +116,7 @@ export async function identify(
     letter: traces.letter,
   };
   const customerLegitimation = await score(customers, facts, options);
-  const copy = customer === undefined ? {} : customerCopyOf(customer);
+  const copy = customer === undefined ? {} : toCustomerCopy(customer);
   return { input: { customerId, contractId, customerLegitimation, ...copy }, customer };
 }
 
@@ -108,7 +126,7 @@ export async function identify(
  */
 export async function identifyByMessage(
   deps: IdentifyDeps,
-  ticket: TicketState,
+  ticket: IdentifiableTicket,
   message: IdentifyingMessage,
 ): Promise<Identification> {
   const isSameSender = message.from !== null && message.from === ticket.from;
@@ -127,7 +145,7 @@ interface Traces {
   email: string | null;
 }
 
-function tracesOf({ channel }: TicketState, message: IdentifyingMessage): Traces {
+function findTraces({ channel }: Pick<IdentifiableTicket, 'channel'>, message: IdentifyingMessage): Traces {
   const { direction, from, fromName, to, subject, text, earlier = [] } = message;
   const texts = [subject, text, ...earlier];
   const mentions = mentionsIn(texts);
@@ -169,7 +187,7 @@ async function detect(customers: CustomerDirectory, traces: Traces, options: Erp
 /** Reads the customer of a ticket: that of its contract, if the ERP system knows the contract, else the one it has. */
 async function readKnown(
   customers: CustomerDirectory,
-  { customerId, contractId }: TicketState,
+  { customerId, contractId }: CustomerOfTicket,
   options: ErpReadOptions & { followsContract: boolean },
 ): Promise<Found> {
   const isContractAsked = customerId === null || options.followsContract || options.mode === 'fresh';
@@ -187,10 +205,10 @@ async function score(
   { mode, deadline }: ErpReadOptions,
 ): Promise<number> {
   if (facts.isSenderKnown !== undefined || facts.senderEmail === null || mode === 'cacheOnly') {
-    return legitimationOf(facts);
+    return computeLegitimation(facts);
   }
-  const ifKnown = legitimationOf({ ...facts, isSenderKnown: true });
-  const ifUnknown = legitimationOf({ ...facts, isSenderKnown: false });
+  const ifKnown = computeLegitimation({ ...facts, isSenderKnown: true });
+  const ifUnknown = computeLegitimation({ ...facts, isSenderKnown: false });
   if (ifKnown === ifUnknown) return ifKnown;
   const matches = await customers.match({ ids: [], email: facts.senderEmail }, deadline);
   return matches && !matches.some((customer) => hasEmail(customer, facts.senderEmail)) ? ifUnknown : ifKnown;

@@ -1,4 +1,8 @@
 import type {
+  Customer as CustomerMessage,
+  CustomerSummary,
+} from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
+import type {
   SearchCustomersRequest,
   SearchCustomersResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
@@ -12,9 +16,9 @@ import type { TagTree } from '../tag/rules/tree.ts';
 import type { TagStore } from '../tag/store.ts';
 import { tagMessages, tagSize } from '../tag/to-proto.ts';
 import type { CustomerDirectory } from './directory.ts';
+import { contractMessage, customerFields } from './erp/codec.ts';
 import type { CustomerQuery } from './erp/erp.ts';
-import type { Customer } from './rules/customer.ts';
-import { customerMessage } from './to-proto.ts';
+import { type Customer, isSameEmail } from './rules/customer.ts';
 
 const defaultLimit = 10;
 const fields = ['q', 'customerId', 'contractId', 'email', 'phone', 'firstname', 'lastname', 'zip'] as const;
@@ -51,7 +55,7 @@ export async function searchCustomers(
     deps.tags.tree(),
     deps.searches.run(callerKey(call.caller), () => deps.customers.search(query, { limit, offset })),
   ]);
-  const sizes = customers.map((customer) => sizeOf(customer, tree));
+  const sizes = customers.map((customer) => messageSize(customer, tree));
   requirePageSize(sizes);
   await deps.pages.take(
     callerKey(call.caller),
@@ -68,7 +72,32 @@ export async function searchCustomers(
   return isLargePage(sizes) ? markAsLarge(response) : response;
 }
 
-function sizeOf(customer: Customer, tree: TagTree): number {
+function messageSize(customer: Customer, tree: TagTree): number {
   const tags = tagMessages(customer.tagIds, tree);
   return tags.reduce((sum, tag) => sum + tagSize(tag), JSON.stringify(customer).length);
+}
+
+/** Makes the message of a customer; `ticket` is the one through which it was read. */
+export function customerMessage(customer: Customer, tree: TagTree, ticket?: { from: string | null }): CustomerMessage {
+  return {
+    $typeName: 'ticketing.tickets.v1.Customer',
+    ...customerFields(customer),
+    ...shownTags(customer.tagIds, tree),
+    contracts: customer.contracts.map(contractMessage),
+    ...(ticket ? { emailMatches: isSameEmail(ticket.from, customer.email) } : {}),
+  };
+}
+
+/** Makes the message of a ticket's customer in a list; undefined for a ticket without one. */
+export function customerSummary(
+  { customerId, customerTagIds }: { customerId: string | null; customerTagIds: readonly number[] },
+  tree: TagTree,
+): CustomerSummary | undefined {
+  if (customerId === null) return undefined;
+  return { $typeName: 'ticketing.tickets.v1.CustomerSummary', ...shownTags(customerTagIds, tree) };
+}
+
+/** The tags of a customer, without those that do not exist. */
+function shownTags(tagIds: readonly number[], tree: TagTree) {
+  return { tags: tagMessages(tagIds, tree), tagIds: tagIds.filter(tree.get) };
 }

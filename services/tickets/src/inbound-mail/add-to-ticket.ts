@@ -1,12 +1,13 @@
 import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { attachBytes, removeFiles } from '@ticketing/files/attach-files.ts';
+import { attachBytes } from '@ticketing/files/attach-files.ts';
 import { type AttachmentState, maxMessageFiles } from '@ticketing/files/attachment.ts';
+import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
-import type { Context } from '../context.ts';
-import type { AddedMessage, MessageOptions, NewMessage } from '../message/add.ts';
+import type { AddedMessage, NewMessage } from '../message/add.ts';
 import type { IncomingMail, MailCall, MailFile } from './mail.ts';
+import type { InboundMailDeps } from './open.ts';
 
 /**
  * Adds a mail to a ticket. Returns undefined if the ticket takes no further message: it was deleted meanwhile, or it has
@@ -14,20 +15,14 @@ import type { IncomingMail, MailCall, MailFile } from './mail.ts';
  * replies.
  */
 export async function addMailToTicket(
-  context: Context,
+  deps: InboundMailDeps,
   call: MailCall,
   ticketId: number,
   incoming: IncomingMail,
 ): Promise<AddedMessage | undefined> {
-  const { mail, isProgrammatic } = incoming;
-  // Anyone with a copy of a mail knows its id, but only those who got it from us know the token.
-  const onlyParticipants = mail.subject === null || context.ticketTokens.find(mail.subject) !== ticketId;
-  const options = { isProgrammatic, onlyParticipants };
-  const files = newFiles(context, call);
-  const attachments = files.add(await attachMailFiles(context, call, mail.files));
-  const message = toNewMessage(incoming, attachments);
+  const files = newFiles(deps.attachments, call);
   try {
-    return await files.settle(addMessage(context, call, ticketId, { message, options, files }));
+    return await files.settle(add(deps, call, ticketId, incoming, files));
   } catch (error) {
     if (error instanceof DomainError && ['ticket_not_found', 'too_many_messages'].includes(error.reason)) {
       return undefined;
@@ -36,14 +31,20 @@ export async function addMailToTicket(
   }
 }
 
-async function addMessage(
-  { writer }: Pick<Context, 'writer'>,
+async function add(
+  deps: InboundMailDeps,
   call: MailCall,
   ticketId: number,
-  { message, options, files }: { message: NewMessage; options: MessageOptions; files: NewFiles },
+  incoming: IncomingMail,
+  files: NewFiles,
 ): Promise<AddedMessage> {
-  const added = await writer.add(call, ticketId, message, options);
-  if (added.isInserted) files.keep(message.attachments ?? []);
+  const { isProgrammatic, mail } = incoming;
+  // Anyone with a copy of a mail knows its id, but only those who got it from us know the token.
+  const onlyParticipants = mail.subject === null || deps.ticketTokens.find(mail.subject) !== ticketId;
+  const attachments = await attachMailFiles(deps.attachments, call, mail.files, files);
+  const message = toNewMessage(incoming, attachments);
+  const added = await deps.writer.add(call, ticketId, message, { isProgrammatic, onlyParticipants });
+  if (added.isInserted) files.keep(attachments);
   return added;
 }
 
@@ -67,19 +68,14 @@ function toNewMessage(
  * reader of mails has checked their sizes.
  */
 export async function attachMailFiles(
-  context: Context,
+  context: FileContext,
   call: Pick<MailCall, 'caller'>,
-  files: readonly MailFile[],
+  mailFiles: readonly MailFile[],
+  files: NewFiles,
 ): Promise<AttachmentState[]> {
-  const stored: AttachmentState[] = [];
-  try {
-    for (let start = 0; start < files.length; start += maxMessageFiles) {
-      stored.push(...(await attachBytes(context, call, files.slice(start, start + maxMessageFiles))));
-    }
-  } catch (error) {
-    // If this fails too, the sweeper removes them.
-    await removeFiles(context, stored).catch(() => undefined);
-    throw error;
+  const attachments: AttachmentState[] = [];
+  for (let start = 0; start < mailFiles.length; start += maxMessageFiles) {
+    attachments.push(...files.add(await attachBytes(context, call, mailFiles.slice(start, start + maxMessageFiles))));
   }
-  return stored;
+  return attachments;
 }

@@ -13,7 +13,6 @@ import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
-import { scheduledTasks } from '../scheduled-tasks.ts';
 import { defaultSettings } from '../settings.ts';
 import { bodyRules } from '../text/rules/body-texts.ts';
 import type { KnownSubchannel } from '../ticket/rules/subchannels.ts';
@@ -533,7 +532,7 @@ test.each(['a new ticket', 'an answer'])(
       expect(shown).toHaveLength(1);
       const file = await tickets.request('GET', `/ticket/${again.ticketId}/attachment/${shown[0].id}`);
       expect(file.status).toBe(200);
-      for (const { run } of scheduledTasks(processNow())) await run();
+      for (const { run } of processNow().tasks) await run();
       return hasDied;
     });
     expect(steps).toBeGreaterThanOrEqual(4);
@@ -552,12 +551,12 @@ test('a mail whose process dies, and which is never received again, leaves nothi
     seen.add(isCreated);
     const later = { ...newProcess(tickets, database, 2), settings };
     // The scheduler lets ten minutes pass first, in which the mail may be received again.
-    for (const { run } of scheduledTasks(later)) await run();
+    for (const { run } of later.tasks) await run();
     const isUnseen = { _id: id, unseenSince: { $exists: true } };
     const claimed = await claims().countDocuments({ _id: id });
     expect(await claims().countDocuments(isUnseen), `${when} write ${nth}`).toBe(claimed);
     await claims().updateOne(isUnseen, { $set: { unseenSince: new Date(0) } });
-    for (const { run } of scheduledTasks(later)) await run();
+    for (const { run } of later.tasks) await run();
     expect(await claims().countDocuments({ _id: id }), `${when} write ${nth}`).toBe(isCreated ? 1 : 0);
     expect(await claims().countDocuments(isUnseen)).toBe(0);
     expect((await receive({ id })).outcome).toBe(isCreated ? 'ALREADY_KNOWN' : 'TICKET_CREATED');
@@ -573,7 +572,7 @@ test('a mail that is received while its id is swept becomes a ticket, and is kno
     const id = newId();
     await crashAtWrite(1, 'after', () => processNow().receiveMail(call, request({ id })));
     await claims.updateOne({ _id: id }, { $set: { unseenSince: new Date(0) } });
-    const [received] = await Promise.all([receive({ id }), ...scheduledTasks(processNow()).map(({ run }) => run())]);
+    const [received] = await Promise.all([receive({ id }), ...processNow().tasks.map(({ run }) => run())]);
     expect(received?.outcome).toBe('TICKET_CREATED');
     expect(await receive({ id })).toEqual({ ...received, outcome: 'ALREADY_KNOWN' });
   }

@@ -4,19 +4,20 @@ import {
   type ReceiveMailResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { Context } from '../context.ts';
 import type { AddedMessage } from '../message/add.ts';
-import { findKnownMessage, isPartOfTicket, isSentBy } from '../message/find.ts';
+import { isPartOfTicket, isSentBy } from '../message/checks.ts';
 import { ticketTokenHeader } from '../message/rules/ticket-token.ts';
 import { findSubchannelViolations } from '../ticket/find-subchannel-violations.ts';
-import { mailboxOf } from '../ticket/rules/mailbox.ts';
 import { isProgrammatic } from '../ticket/rules/programmatic.ts';
+import { findMailbox } from '../ticket/rules/subchannels.ts';
 import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 import { addMailToTicket } from './add-to-ticket.ts';
 import { createTicketOfMail } from './create-ticket.ts';
 import type { IncomingMail, MailCall, ParsedMail, ReceivedMail } from './mail.ts';
+import type { InboundMailDeps } from './open.ts';
 
 /**
  * Takes in an e-mail.
@@ -25,11 +26,11 @@ import type { IncomingMail, MailCall, ParsedMail, ReceivedMail } from './mail.ts
  * Source: docs/reference/api.md, Incoming mail.
  */
 export async function receiveMail(
-  context: Context,
+  deps: InboundMailDeps,
   call: Call,
   { mail, subchannelId, keepDate = false }: ReceiveMailRequest,
 ): Promise<ReceiveMailResponse> {
-  const received = await takeInMail(context, call, {
+  const received = await takeInMail(deps, call, {
     raw: mail,
     subchannelId,
     keepDate,
@@ -61,32 +62,32 @@ export interface ArrivedMail {
  * sandbox_busy, sandbox_crashed, store_unavailable, concurrent_change.
  * Source: docs/reference/api.md, Incoming mail.
  */
-export async function takeInMail(context: Context, call: MailCall, arrived: ArrivedMail): Promise<ReceivedMail> {
-  const incoming = await readMail(context, arrived);
+export async function takeInMail(deps: InboundMailDeps, call: MailCall, arrived: ArrivedMail): Promise<ReceivedMail> {
+  const incoming = await readMail(deps, arrived);
   const { mail } = incoming;
-  const { isInserted, ...received } = await takeIn(context, call, incoming);
-  if (isInserted || (await isSentBy(context, received, mail.from))) return received;
+  const { isInserted, ...received } = await takeIn(deps, call, incoming);
+  if (isInserted || (await isSentBy({ ...deps.messages, ...deps }, received, mail.from))) return received;
   // Another sender has used its id before, which must not make the mail disappear.
-  const { isInserted: _, ...other } = await takeIn(context, call, { ...incoming, externalId: digestId(mail) });
+  const { isInserted: _, ...other } = await takeIn(deps, call, { ...incoming, externalId: digestId(mail) });
   return other;
 }
 
 /** Takes in a mail under its external id, unless that is known. */
 async function takeIn(
-  context: Context,
+  deps: InboundMailDeps,
   call: MailCall,
   incoming: IncomingMail,
 ): Promise<ReceivedMail & Pick<AddedMessage, 'isInserted'>> {
-  const known = await findKnownMessage(context, incoming.externalId);
+  const known = await deps.writer.findKnown(incoming.externalId);
   if (known) return { ...known, outcome: ReceivedMailOutcome.ALREADY_KNOWN, isInserted: false };
-  requireNotOurs(context, incoming.mail);
-  const ticketId = await findThread(context, incoming.mail);
+  requireNotOurs(deps, incoming.mail);
+  const ticketId = await findThread(deps, incoming.mail);
   if (ticketId !== undefined) {
-    await requireNoLoop(context, ticketId, incoming);
-    const added = await addMailToTicket(context, call, ticketId, incoming);
+    await requireNoLoop(deps, ticketId, incoming);
+    const added = await addMailToTicket(deps, call, ticketId, incoming);
     if (added) return { ...added, outcome: ReceivedMailOutcome.MESSAGE_ADDED };
   }
-  const created = await createTicketOfMail(context, call, incoming);
+  const created = await createTicketOfMail(deps, call, incoming);
   return { ...created, isInserted: created.outcome === ReceivedMailOutcome.TICKET_CREATED };
 }
 
@@ -95,32 +96,32 @@ function digestId({ digest }: ParsedMail): string {
   return `sha256:${digest}`;
 }
 
-async function readMail(context: Context, arrived: ArrivedMail): Promise<IncomingMail> {
-  const mail = await context.mailReader.read(arrived.sender, arrived.raw);
+async function readMail(deps: InboundMailDeps, arrived: ArrivedMail): Promise<IncomingMail> {
+  const mail = await deps.mailReader.read(arrived.sender, arrived.raw);
   if ('problem' in mail) {
     throw new DomainError('invalid_argument', mail.isTooLarge ? 'mail_too_large' : 'invalid_mail', mail.problem);
   }
-  const now = context.now();
-  const { headerRules } = await context.settings();
+  const now = secondsNow(deps.attachments.runtime);
+  const { headerRules } = await deps.settings();
   return {
     mail,
     externalId: mail.messageId ?? digestId(mail),
-    subchannelId: await findSubchannel(context, mail, arrived),
+    subchannelId: await findSubchannel(deps, mail, arrived),
     receivedAt: arrived.keepDate && mail.date !== null && mail.date >= 0 ? Math.min(mail.date, now) : now,
     isProgrammatic: isProgrammatic(headerRules, mail.headers),
   };
 }
 
 async function findSubchannel(
-  context: Context,
+  deps: InboundMailDeps,
   mail: ParsedMail,
   { subchannelId, recipients = [] }: ArrivedMail,
 ): Promise<number | null> {
   if (subchannelId === undefined) {
-    const { subchannels } = await context.settings();
-    return mailboxOf([...recipients, ...mail.to, ...mail.cc], subchannels) ?? null;
+    const { subchannels } = await deps.settings();
+    return findMailbox([...recipients, ...mail.to, ...mail.cc], subchannels) ?? null;
   }
-  const violations = await findSubchannelViolations(context.settings, [{ input: { subchannelId }, pointer: '#' }]);
+  const violations = await findSubchannelViolations(deps.settings, [{ input: { subchannelId }, pointer: '#' }]);
   if (violations.length > 0) throw invalidInput(violations);
   return subchannelId;
 }
@@ -129,7 +130,7 @@ async function findSubchannel(
 const maxHops = 100;
 
 /** Refuses mails that this system has sent, and those that circle between servers. */
-function requireNotOurs({ ticketTokens }: Context, { headers }: ParsedMail): void {
+function requireNotOurs({ ticketTokens }: InboundMailDeps, { headers }: ParsedMail): void {
   const ours = headers[ticketTokenHeader.toLowerCase()];
   const isOurs = typeof ours === 'string' && ticketTokens.find(ours) !== undefined;
   const hops = Array.isArray(headers.received) ? headers.received.length : 0;
@@ -142,11 +143,11 @@ function requireNotOurs({ ticketTokens }: Context, { headers }: ParsedMail): voi
  * Finds the ticket that a mail belongs to: the ticket of the nearest message that it replies to, else the one of the
  * token in its subject. Deleted tickets are ignored.
  */
-async function findThread(context: Context, mail: ParsedMail): Promise<number | undefined> {
-  const answered = mail.answeredIds.length === 0 ? [] : await context.externalMessageIds.find(mail.answeredIds);
-  for (const message of answered) if (await isPartOfTicket(context, message)) return message.ticketId;
-  const ticketId = mail.subject === null ? undefined : context.ticketTokens.find(mail.subject);
-  return ticketId !== undefined && (await context.tickets.findMessages(ticketId)) ? ticketId : undefined;
+async function findThread(deps: InboundMailDeps, mail: ParsedMail): Promise<number | undefined> {
+  const answered = mail.answeredIds.length === 0 ? [] : await deps.messages.externalMessageIds.find(mail.answeredIds);
+  for (const message of answered) if (await isPartOfTicket(deps, message)) return message.ticketId;
+  const ticketId = mail.subject === null ? undefined : deps.ticketTokens.find(mail.subject);
+  return ticketId !== undefined && (await deps.tickets.findMessages(ticketId)) ? ticketId : undefined;
 }
 
 /** How many messages a ticket may get in an hour before those of programs are refused. */
@@ -159,13 +160,13 @@ const periodSeconds = 3600;
  * Errors: mail_loop. Source: docs/reference/api.md, Incoming mail.
  */
 async function requireNoLoop(
-  context: Context,
+  deps: InboundMailDeps,
   ticketId: number,
   { isProgrammatic, receivedAt }: IncomingMail,
 ): Promise<void> {
-  const since = context.now() - periodSeconds;
+  const since = secondsNow(deps.attachments.runtime) - periodSeconds;
   if (!isProgrammatic || receivedAt < since) return;
-  const received = await context.conversations.countReceived(ticketId, since, maxMessagesBeforeLoop);
+  const received = await deps.messages.conversations.countReceived(ticketId, since, maxMessagesBeforeLoop);
   if (received < maxMessagesBeforeLoop) return;
   const detail = 'The ticket gets too many messages in an hour for one of a program.';
   throw new DomainError('failed_precondition', 'mail_loop', detail);

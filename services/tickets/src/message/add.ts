@@ -8,16 +8,16 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { hasSameCustomer, identifyByMessage } from '../customer/identify.ts';
+import { eventHeaderFor } from '../event-header.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import type { TextWork } from '../text/work.ts';
 import type { Commit } from '../ticket/commit.ts';
-import { eventHeaderOf } from '../ticket/event-header.ts';
 import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import type { StoredTicket } from '../ticket/store/stored-ticket.ts';
+import { findKnownMessage, isPartOfTicket } from './checks.ts';
 import type { ExternalMessageIdStore, MessageReference } from './external-id-store.ts';
-import { findKnownMessage, isPartOfTicket } from './find.ts';
-import { decideAddedMessage, type MessageContext } from './rules/decision.ts';
+import { decideAddedMessage, isParticipant, type MessageContext } from './rules/decision.ts';
 import {
   type ConversationInput,
   type ConversationState,
@@ -26,7 +26,6 @@ import {
   maxMessages,
 } from './rules/fields.ts';
 import { maxReferences, referencesAmong } from './rules/outgoing-mail.ts';
-import { isParticipant } from './rules/participants.ts';
 import type { MailDocument } from './schema.ts';
 import type { ConversationStore } from './store.ts';
 import type { ShownConversation } from './views.ts';
@@ -136,7 +135,7 @@ export async function addMessage(
         // A repeated request, or one that took over the message of another process.
         if (stored.conversationIds.includes(conversation.id)) return {};
         requireRoom(stored);
-        const header = eventHeaderOf(deps, call);
+        const header = eventHeaderFor(deps, call);
         const input = identified(stored.ticket);
         const context = { ...options, input, now: secondsNow(deps.runtime), header };
         return decideAddedMessage(stored.ticket, conversation, context);
@@ -168,7 +167,7 @@ async function addDraft(
   const conversation = await newConversation(deps, call, message, { ticketId, id });
   await claimFiles(deps.attachments, ticketId, conversation.attachments);
   const isInserted = await deps.messages.conversations.insert(conversation, null);
-  if (!(await deps.tickets.addDraft(ticketId, id))) {
+  if (!(await deps.tickets.addDraft(ticketId, id, maxDrafts))) {
     const messages = await deps.tickets.findMessages(ticketId);
     const isRepeated = messages?.draftIds.includes(id) || messages?.conversationIds.includes(id);
     if (!isRepeated) {

@@ -13,7 +13,6 @@ import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
-import { scheduledTasks } from '../scheduled-tasks.ts';
 
 const call = testCall({ kind: 'user', profileId: 7 });
 const content = { message: 'We send someone.', type: ContentType.TEXT };
@@ -41,7 +40,7 @@ async function finishLater(): Promise<void> {
   for (const name of ['conversations', 'externalMessageIds']) {
     await collection(name).updateMany({ unseenSince: { $exists: true } }, { $set: { unseenSince: new Date(0) } });
   }
-  for (const { run } of scheduledTasks(newProcess(tickets, database, 2))) await run();
+  for (const { run } of newProcess(tickets, database, 2).tasks) await run();
 }
 
 /** Checks that the messages, the counts, the version and the events of a ticket fit together, and that nothing else is left. */

@@ -1,3 +1,4 @@
+import { sweep } from '@ticketing/store/document/sweep.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import type { MessageStores } from './add.ts';
 import type { UnseenMessageId } from './external-id-store.ts';
@@ -10,21 +11,23 @@ export interface SweepDeps {
 
 /** No request that adds a message takes this long. */
 const unseenMs = 10 * 60_000;
-const batchSize = 500;
+const batch = 500;
 
 /** Removes the messages that no ticket has, because the process that added or deleted them died, and their external ids. */
 export async function sweepUnseenMessages({ tickets, messages: stores }: SweepDeps): Promise<void> {
   const { conversations, externalMessageIds } = stores;
-  for (;;) {
-    const unseen = await conversations.unseenFor(unseenMs, batchSize);
-    const ids = await idsOfTickets(tickets, unseen);
-    for (const one of unseen) {
-      const { messages, drafts } = ids.get(one.ticketId) ?? none;
-      if (messages.has(one.id) || drafts.has(one.id)) await conversations.setSeen(one);
-      else if (await conversations.removeUnseen(one)) await externalMessageIds.freeMessage(one.id);
-    }
-    if (unseen.length < batchSize) return;
-  }
+  await sweep({
+    batch,
+    find: (limit) => conversations.unseenFor(unseenMs, limit),
+    async settle(unseen) {
+      const ids = await readMessageIds(tickets, unseen);
+      for (const one of unseen) {
+        const { messages, drafts } = ids.get(one.ticketId) ?? none;
+        if (messages.has(one.id) || drafts.has(one.id)) await conversations.setSeen(one);
+        else if (await conversations.removeUnseen(one)) await externalMessageIds.freeMessage(one.id);
+      }
+    },
+  });
 }
 
 /**
@@ -32,15 +35,17 @@ export async function sweepUnseenMessages({ tickets, messages: stores }: SweepDe
  * of drafts that were not published.
  */
 export async function sweepUnseenMessageIds({ tickets, messages: { externalMessageIds } }: SweepDeps): Promise<void> {
-  for (;;) {
-    const unseen = await externalMessageIds.unseenFor(unseenMs, batchSize);
-    const ids = await idsOfTickets(tickets, unseen);
-    const isSeen = (one: UnseenMessageId) => ids.get(one.ticketId)?.messages.has(one.conversationId) ?? false;
-    const seen = unseen.filter(isSeen).map(({ externalId }) => externalId);
-    if (seen.length > 0) await externalMessageIds.setSeen(seen);
-    for (const one of unseen.filter((each) => !isSeen(each))) await externalMessageIds.freeUnseen(one);
-    if (unseen.length < batchSize) return;
-  }
+  await sweep({
+    batch,
+    find: (limit) => externalMessageIds.unseenFor(unseenMs, limit),
+    async settle(unseen) {
+      const ids = await readMessageIds(tickets, unseen);
+      const isSeen = (one: UnseenMessageId) => ids.get(one.ticketId)?.messages.has(one.conversationId) ?? false;
+      const seen = unseen.filter(isSeen).map(({ externalId }) => externalId);
+      if (seen.length > 0) await externalMessageIds.setSeen(seen);
+      for (const one of unseen.filter((each) => !isSeen(each))) await externalMessageIds.freeUnseen(one);
+    },
+  });
 }
 
 interface TicketIds {
@@ -51,7 +56,7 @@ interface TicketIds {
 
 const none: TicketIds = { messages: new Set(), drafts: new Set() };
 
-async function idsOfTickets(
+async function readMessageIds(
   tickets: SweepDeps['tickets'],
   unseen: readonly { ticketId: number }[],
 ): Promise<ReadonlyMap<number, TicketIds>> {

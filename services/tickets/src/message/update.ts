@@ -16,9 +16,14 @@ import type { TextWork } from '../text/work.ts';
 import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
 import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 import { messageTexts } from './add.ts';
-import { intentViolations, messageWasSent, requireNoteRight } from './checks.ts';
+import {
+  type FoundConversation,
+  findConversation,
+  intentViolations,
+  messageWasSent,
+  requireNoteRight,
+} from './checks.ts';
 import type { MessageReference } from './external-id-store.ts';
-import { type FoundConversation, findConversation } from './find.ts';
 import { type PublishDraftDeps, publishDraft } from './publish-draft.ts';
 import type { ConversationInput } from './rules/fields.ts';
 import { recipientViolations } from './rules/reply.ts';

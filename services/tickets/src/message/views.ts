@@ -1,9 +1,4 @@
-import {
-  ContentType,
-  type Conversation,
-  type ConversationSender,
-  DeliveryStatus,
-} from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { ContentType, type Conversation, type ConversationSender, DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { attachmentMessages } from '@ticketing/files/attachment-message.ts';
@@ -19,8 +14,8 @@ import type { TicketState } from '../ticket/rules/fields.ts';
 import { shownSubchannelId } from '../ticket/rules/subchannels.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import { ticketWithCurrentTexts } from '../ticket/views.ts';
+import { findConversation } from './checks.ts';
 import type { MessageReference } from './external-id-store.ts';
-import { findConversation } from './find.ts';
 import { type ConversationState, initialConversation, messageBytes } from './rules/fields.ts';
 import type { ConversationStore } from './store.ts';
 
@@ -166,7 +161,7 @@ function toProto(
       modifiedBy: conversation.modifiedBy,
       publishedBy: conversation.publishedBy,
     }),
-    sender: senderOf(conversation, profiles),
+    sender: toSender(conversation, profiles),
     intentIds: [...conversation.intentIds],
     attachments: attachmentMessages(`/ticket/${conversation.ticketId}`, conversation.attachments),
     // A draft whose publishing was interrupted is not sent.
@@ -176,7 +171,7 @@ function toProto(
   };
 }
 
-function senderOf(
+function toSender(
   { agentId, from, fromName }: Pick<ConversationState, 'agentId' | 'from' | 'fromName'>,
   profiles: ReadonlyMap<number, Profile>,
 ): ConversationSender {

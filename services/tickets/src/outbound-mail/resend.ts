@@ -4,10 +4,22 @@ import type {
   ResendConversationResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { Context } from '../context.ts';
-import { findConversation } from '../message/find.ts';
+import { findConversation } from '../message/checks.ts';
+import type { ConversationStore } from '../message/store.ts';
+import type { MessageViews } from '../message/views.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
 import { ticketSubject } from '../ticket/store/stored-ticket.ts';
+
+/** The dependencies of `resendConversation`. */
+export interface ResendDeps {
+  tickets: Pick<TicketStore, 'findMessages'>;
+  conversations: ConversationStore;
+  views: Pick<MessageViews, 'single'>;
+  mailQueue: { wake(): void };
+  runtime: Runtime;
+}
 
 /**
  * Queues a message again that could not be sent as a mail, for the recipients that it has not reached. Its `Message-ID`
@@ -16,27 +28,27 @@ import { ticketSubject } from '../ticket/store/stored-ticket.ts';
  * Errors: ticket_not_found, conversation_not_found; message_not_failed. Source: docs/reference/api.md, Outgoing mail.
  */
 export async function resendConversation(
-  context: Context,
+  deps: ResendDeps,
   call: Call,
   { ticketId, conversationId }: ResendConversationRequest,
 ): Promise<ResendConversationResponse> {
-  const { stored, isDraft } = await findConversation(context, { ticketId, conversationId });
+  const { stored, isDraft } = await findConversation(deps, { ticketId, conversationId });
   const mail = stored?.mail;
   const hasFailed = !isDraft && mail && stored.conversation.deliveryStatus === DeliveryStatus.FAILED;
   const isQueued =
     hasFailed &&
-    (await context.conversations.update(stored, {
-      set: { deliveryStatus: DeliveryStatus.QUEUED, modifiedAt: context.now() },
+    (await deps.conversations.update(stored, {
+      set: { deliveryStatus: DeliveryStatus.QUEUED, modifiedAt: secondsNow(deps.runtime) },
       mail: { ...mail, attempts: 0, nextAttemptAt: new Date(0), lastError: null },
     }));
   if (!isQueued) {
     throw new DomainError('failed_precondition', 'message_not_failed', 'Only a mail that has failed is sent again.');
   }
-  context.mailer.wake();
+  deps.mailQueue.wake();
   call.idempotency?.addSubject(ticketSubject(ticketId));
   return {
     $typeName: 'ticketing.tickets.v1.ResendConversationResponse',
     success: true,
-    conversation: await context.messageViews.single(call, { ticketId, conversationId }, true),
+    conversation: await deps.views.single(call, { ticketId, conversationId }, true),
   };
 }

@@ -1,18 +1,20 @@
-import { TicketScope } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { TicketScope, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import {
   type GetLatestTicketsRequest,
   type GetLatestTicketsResponse,
   PreferredDirection,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
-import { readFilters } from '@ticketing/rest/codec/filter.ts';
-import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { type Condition, matchesValue, readFilters } from '@ticketing/rest/codec/filter.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { ReadSettings } from '../settings.ts';
+import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
+import type { ReadSettings, TicketSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
+import { ticketFields } from '../ticket/rules/fields.ts';
 import { filterKeys } from '../ticket/rules/keys.ts';
-import { scopeQueries } from '../ticket/store/scope-query.ts';
-import { openQueue } from './queue.ts';
+import { queueGroups } from '../ticket/rules/queue-keys.ts';
+import { compileConditions, runTimeSpamQueries, scopeQueries } from '../ticket/store/filter-query.ts';
 import type { QueueStore } from './store.ts';
 
 /** The dependencies of `getLatestTickets`. */
@@ -47,7 +49,7 @@ export async function getLatestTickets(
       ? scopeQueries(call.caller, await deps.tags.tree(), settings.spamDetectionTagId)
       : [];
   const queue = openQueue(deps, settings, conditions, scope);
-  const key = ticketId === undefined ? undefined : await deps.queue.keyOf(ticketId, settings.routingOrder);
+  const key = ticketId === undefined ? undefined : await deps.queue.findKey(ticketId, settings.routingOrder);
   if (ticketId !== undefined && key === undefined) throw notFound('Ticket');
   const [earliest, previous, next] = await Promise.all([
     queue.first(),
@@ -60,4 +62,54 @@ export async function getLatestTickets(
     ...(previous === undefined ? {} : { previous }),
     ...(next === undefined ? {} : { next }),
   };
+}
+
+/** The queue of tickets, in the order of the settings. Each operation returns the id of a ticket, if there is one. */
+export interface TicketQueue {
+  first(): Promise<number | undefined>;
+  /** The next ticket before or after a position. `key` is the position, as `queueKeys` makes it for a ticket. */
+  neighbour(side: 'before' | 'after', key: string): Promise<number | undefined>;
+}
+
+const statusKey = 't.status';
+const spamStatusKey = 't.spamStatus';
+
+/**
+ * Opens the queue of the tickets that match all conditions and scope queries. Without a condition on `t.status` it has
+ * open tickets only, and without one on `t.spamStatus` no spam.
+ *
+ * Source: docs/reference/api.md, Queue.
+ */
+export function openQueue(
+  { queue, runtime }: { queue: QueueStore; runtime: Runtime },
+  settings: TicketSettings,
+  conditions: readonly Condition[] = [],
+  scope: readonly Query[] = [],
+): TicketQueue {
+  const isOnStatus = ({ key }: Condition) => key === statusKey;
+  const includesSpam = conditions.some(({ key }) => key === spamStatusKey);
+  const groups = wantedGroups(conditions.filter(isOnStatus), includesSpam);
+  const others = conditions.filter((condition) => !isOnStatus(condition));
+  const query = allOf([
+    ...compileConditions(others, secondsNow(runtime)),
+    ...(includesSpam ? [] : runTimeSpamQueries(settings.spamDetectionTagId)),
+    ...scope,
+  ]);
+  const request = { query, groups, order: settings.routingOrder, isFiltered: others.length > 0 };
+  return {
+    first: () => queue.first({ ...request, position: undefined }),
+    neighbour: (side, key) => queue.first({ ...request, position: { side, key } }),
+  };
+}
+
+/** The numbers of the queue groups to search. They replace the conditions on the status. */
+function wantedGroups(statusConditions: readonly Condition[], includesSpam: boolean): number[] {
+  return queueGroups.flatMap(({ status, isSpam }, group) => {
+    const spelling = String(ticketFields.status.store(status));
+    const hasStatus =
+      statusConditions.length === 0
+        ? status === TicketStatus.OPEN
+        : statusConditions.every((condition) => matchesValue(condition, spelling));
+    return hasStatus && (includesSpam || !isSpam) ? [group] : [];
+  });
 }

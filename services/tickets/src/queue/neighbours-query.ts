@@ -1,5 +1,10 @@
-import type { TicketState } from '../ticket/rules/fields.ts';
-import { defaultQueueGroup, type QueuedTicket, queueGroupOf, queueKeys, type RoutingOrder } from './rules.ts';
+import {
+  defaultQueueGroup,
+  type QueueChange,
+  queueKeys,
+  type RoutingOrder,
+  toQueueGroup,
+} from '../ticket/rules/queue-keys.ts';
 import {
   idAfter,
   idBefore,
@@ -32,15 +37,6 @@ export interface QueueNeighbours {
   find(view: QueueView, position: QueuePosition): Promise<Neighbours>;
   /** Makes a change of a ticket by `write`. Later results of `find` include it. */
   changing(change: QueueChange, write: () => Promise<boolean>): Promise<boolean>;
-}
-
-/** A change of a ticket that may move it in the queue. */
-export interface QueueChange {
-  id: number;
-  /** The version of the ticket after the change. */
-  version: number;
-  /** The ticket after the change; undefined if it is deleted. */
-  after: (QueuedTicket & Pick<TicketState, 'status' | 'spamStatus' | 'tagIds'>) | undefined;
 }
 
 /** Reads the keys around a position: at most `width` before it, and `width` and one more from it on. */
@@ -107,7 +103,7 @@ export function queueNeighbours(read: ReadKeysAround, now: () => number): QueueN
     return undefined;
   }
 
-  function widthOf({ spamTagId }: QueueView): number {
+  function chooseWidth({ spamTagId }: QueueView): number {
     const limit = spamTagId === null ? maxWidth : maxWidthOfDocuments;
     const wanted = Math.min(lookups.count() * keysPerLookup, limit);
     const kept = windows.reduce((sum, { keys }) => sum + keys.length, 0);
@@ -154,7 +150,7 @@ export function queueNeighbours(read: ReadKeysAround, now: () => number): QueueN
         const meanwhile = isSameView(current, view) ? known(position) : undefined;
         if (meanwhile) return meanwhile;
       }
-      const width = running ? minWidth : widthOf(view);
+      const width = running ? minWidth : chooseWidth(view);
       const reading = readWindow(view, position, width);
       if (width >= sharedWidth) {
         const end = () => {
@@ -187,7 +183,7 @@ function neighbours(previous: number | null | undefined, next: number | null | u
 
 /** The position of a ticket in a view of the queue; undefined if it is not in it. */
 function keyIn({ order, spamTagId }: QueueView, ticket: NonNullable<QueueChange['after']>): string | undefined {
-  if (queueGroupOf(ticket) !== defaultQueueGroup) return undefined;
+  if (toQueueGroup(ticket) !== defaultQueueGroup) return undefined;
   return spamTagId !== null && ticket.tagIds.includes(spamTagId) ? undefined : queueKeys(ticket)[order];
 }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { defaultSettings } from '../settings.ts';
-import { type RoutingOrder, routingOrders } from './rules.ts';
+import { type RoutingOrder, routingOrders } from '../ticket/rules/queue-keys.ts';
 
 const settings = { ...defaultSettings };
 const tickets: TicketsHarness = await startHarness({ settings: async () => settings });

@@ -1,18 +1,18 @@
 import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import { mongo } from 'mongoose';
+import { defaultQueueGroup, idOfQueueKey, type RoutingOrder } from '../ticket/rules/queue-keys.ts';
+import { runTimeSpamQueries } from '../ticket/store/filter-query.ts';
 import { maxQueryMs, tooSlowDetail } from '../ticket/store/list-store.ts';
 import type { TicketCollection, TicketDocument } from '../ticket/store/schema.ts';
-import { runTimeSpamQueries } from '../ticket/store/scope-query.ts';
 import type { ReadKeysAround } from './neighbours-query.ts';
-import { defaultQueueGroup, idOfQueueKey, type RoutingOrder } from './rules.ts';
 
 /** The queue of tickets. Errors: store_unavailable, search_too_slow. */
 export interface QueueStore {
   /** Finds the first ticket that matches, from the start of the queue or from a position in it. */
   first(request: QueueRequest): Promise<number | undefined>;
   /** Reads the position of a ticket, in the queue or not; undefined if there is no such ticket. */
-  keyOf(ticketId: number, order: RoutingOrder): Promise<string | undefined>;
+  findKey(ticketId: number, order: RoutingOrder): Promise<string | undefined>;
   /** Reads the keys around a position of the queue without conditions of a request. */
   keysAround: ReadKeysAround;
 }
@@ -37,7 +37,7 @@ export function queueStore(tickets: TicketCollection): QueueStore {
     storeCall(() => translateTimeLimit(tooSlowDetail, operation));
   return {
     first: (request) => inTime(() => findFirst(tickets, request)),
-    keyOf: (ticketId, order) =>
+    findKey: (ticketId, order) =>
       storeCall(async () => {
         const options = { projection: { _id: 0, [`queueKeys.${order}`]: 1 } };
         // A deleted ticket has none.

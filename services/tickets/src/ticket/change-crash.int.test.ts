@@ -11,7 +11,6 @@ import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
-import { scheduledTasks } from '../scheduled-tasks.ts';
 
 const call = testCall({ roleId: 1 });
 let tickets: TicketsHarness;
@@ -32,7 +31,7 @@ async function finishInAnotherProcess(): Promise<void> {
   await tickets.database
     .collection('bulks')
     .updateMany({ 'lease.owner': { $exists: true } }, { $set: { 'lease.expiresAt': new Date(0) } });
-  for (const { run } of scheduledTasks(newProcess(tickets, database))) await run();
+  for (const { run } of newProcess(tickets, database).tasks) await run();
 }
 
 const post = async (): Promise<number> =>

@@ -5,19 +5,18 @@ import type {
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { TicketIntent, TicketIntentSummary } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { Agent } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { attachmentMessages } from '@ticketing/files/attachment-message.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Profile } from '@ticketing/store/cache/profile-store.ts';
 import { legitimationMessage } from '../customer/rules/legitimation.ts';
 import type { TagTree } from '../tag/rules/tree.ts';
 import { tagMessages } from '../tag/to-proto.ts';
-import { activeWithinSeconds } from './rules/active-customer.ts';
 import { ticketFields } from './rules/fields.ts';
+import { activeWithinSeconds } from './rules/keys.ts';
 import { replyRecipients } from './rules/reply-recipients.ts';
-import { shownAttachments } from './rules/shown-attachments.ts';
-import { hasRequiredSkills } from './rules/skills.ts';
-import { interfaceOf, type Subchannels, shownSubchannelId } from './rules/subchannels.ts';
-import { workingIds } from './rules/worked-on.ts';
+import { type Subchannels, shownInterface, shownSubchannelId } from './rules/subchannels.ts';
+import { hasRequiredSkills, workingIds } from './rules/worked-on.ts';
 import type { StoredTicket } from './store/stored-ticket.ts';
 
 /** The context in which the message of a ticket is made. Units: `now` in Unix seconds. */
@@ -30,9 +29,9 @@ export interface RenderContext {
   /** Whether mails to an address come back into this system. */
   isOurs(address: string): boolean;
   /** The customer of a ticket, in the form of the message. */
-  customerOf(ticket: StoredTicket['ticket']): CustomerMessage | CustomerSummary | undefined;
+  showCustomer(ticket: StoredTicket['ticket']): CustomerMessage | CustomerSummary | undefined;
   /** The intents of a ticket, in the form of the message. */
-  intentsOf(ticket: StoredTicket['ticket']): TicketIntent[] | TicketIntentSummary[];
+  showIntents(ticket: StoredTicket['ticket']): TicketIntent[] | TicketIntentSummary[];
   now: number;
 }
 
@@ -81,14 +80,14 @@ export function computedFields({ ticket, workedOn }: StoredTicket, context: Rend
       ticket.channel === Channel.CHAT && (ticket.lastCustomerMessageAt ?? 0) > now - activeWithinSeconds,
     body,
     subchannelId: shownSubchannelId(ticket, context.subchannels) ?? undefined,
-    interface: interfaceOf(ticket, context.subchannels),
-    customer: context.customerOf(ticket),
+    interface: shownInterface(ticket, context.subchannels),
+    customer: context.showCustomer(ticket),
     attachments: attachmentMessages(`/ticket/${ticket.id}`, shownAttachments(ticket.attachments)),
     template: undefined,
     tags: tagMessages(ticket.tagIds, tree),
     // A deleted tag stays on the ticket until the cleanup has removed it.
     tagIds: ticket.tagIds.filter(tree.get),
-    intents: context.intentsOf(ticket),
+    intents: context.showIntents(ticket),
     rawData: context.withRawData ? ticketFields.rawData.toMessage(ticket.rawData) : undefined,
     customerLegitimationMessage: legitimationMessage(ticket.customerLegitimation),
     lastResponseAuthor:
@@ -119,4 +118,9 @@ function agentMessage(id: number, profiles: ReadonlyMap<number, Profile>): Agent
     ...(profile?.lastName ? { lastName: profile.lastName } : {}),
     ...(profile?.email ? { email: profile.email } : {}),
   };
+}
+
+/** The attachments that a ticket shows: those that are not inside its text, and PDF files. */
+export function shownAttachments(attachments: readonly AttachmentState[]): AttachmentState[] {
+  return attachments.filter(({ inline, contentType }) => !inline || contentType === 'application/pdf');
 }

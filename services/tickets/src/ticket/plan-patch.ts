@@ -1,11 +1,14 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
+import { eventHeader } from '../event-header.ts';
+import type { ReadSettings } from '../settings.ts';
+import type { TagTree } from '../tag/rules/tree.ts';
+import type { TagStore } from '../tag/store.ts';
 import type { ChangePlan } from './commit.ts';
-import { eventHeader } from './event-header.ts';
-import { followCustomer } from './follow-customer.ts';
+import { followCustomer } from './refresh-customer.ts';
 import { decidePatch, type TicketPatch } from './rules/patch.ts';
-import type { SlaRules } from './rules/sla.ts';
+import { noSla, type SlaRules } from './rules/sla.ts';
 
 /** The request that a PATCH is part of. Units: `now` in Unix seconds. */
 export interface PatchRequest {
@@ -37,4 +40,18 @@ export function planPatch(
       return decidePatch(stored, { ...patch, input }, { author, now, includeInWorklog, sla, header });
     },
   };
+}
+
+/** Reads the rules of deadlines. The tags are read only for a write that sets tags of a ticket. */
+export async function readSlaRules(
+  deps: { settings: ReadSettings; tags: Pick<TagStore, 'tree'> },
+  setsTags: boolean,
+): Promise<SlaRules> {
+  return setsTags ? slaRulesWith(deps, await deps.tags.tree()) : noSla;
+}
+
+/** Reads the rules of deadlines, with tags that were read before. */
+export async function slaRulesWith({ settings }: { settings: ReadSettings }, tree: TagTree): Promise<SlaRules> {
+  const { businessTime } = await settings();
+  return { businessTime, findTag: tree.get };
 }

@@ -1,8 +1,8 @@
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import { eventHeader } from '../event-header.ts';
+import type { EventActor } from '../rules/event-header.ts';
 import { type Commit, ignoreDeleted } from './commit.ts';
-import { eventHeader } from './event-header.ts';
 import { decideFields } from './rules/decision.ts';
-import type { EventActor } from './rules/event.ts';
 import type { TicketStore } from './store/store.ts';
 
 const concurrency = 10;

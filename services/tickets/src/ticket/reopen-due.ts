@@ -1,11 +1,18 @@
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
+import { eventHeader } from '../event-header.ts';
 import { type Commit, ignoreDeleted } from './commit.ts';
-import { eventHeader } from './event-header.ts';
 import { decideReopening } from './rules/decision.ts';
 import type { TicketStore } from './store/store.ts';
 
 const batchSize = 100;
+
+/** The dependencies of `reopenDueTickets`. */
+export interface ReopenDeps {
+  tickets: Pick<TicketStore, 'dueIds'>;
+  commit: Commit;
+  runtime: Runtime;
+}
 
 /**
  * Opens all pending tickets whose `dueBy` has passed. An error of one ticket does not stop the others.
@@ -13,11 +20,7 @@ const batchSize = 100;
  * Errors: an AggregateError with the error of each ticket that could not be opened.
  * Source: docs/reference/api.md, Status and closing.
  */
-export async function reopenDueTickets(deps: {
-  tickets: Pick<TicketStore, 'dueIds'>;
-  commit: Commit;
-  runtime: Runtime;
-}): Promise<void> {
+export async function reopenDueTickets(deps: ReopenDeps): Promise<void> {
   const actor = serviceCaller('tickets');
   const failed = new Map<number, unknown>();
   for (;;) {

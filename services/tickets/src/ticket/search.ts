@@ -20,9 +20,8 @@ import type { TagStore } from '../tag/store.ts';
 import { tagMessages, tagSize } from '../tag/to-proto.ts';
 import { filterKeys, orderKeys } from './rules/keys.ts';
 import type { TicketCountStore } from './store/count-store.ts';
-import { compileConditions } from './store/filter-query.ts';
+import { compileConditions, scopeQueries } from './store/filter-query.ts';
 import type { Page, TicketListStore } from './store/list-store.ts';
-import { scopeQueries } from './store/scope-query.ts';
 import type { TicketViews } from './views.ts';
 
 /** The dependencies of `searchTickets`. */
@@ -58,7 +57,7 @@ export function searchTickets(
     const selection = await select(deps, call, list);
     const [tree, page] = await Promise.all([selection.tags, readPage(deps, call, request, { ...list, ...selection })]);
     const total =
-      list.cursor?.total ?? totalOf(page, list.offset) ?? (await deps.lists.totals.count(selection.counted));
+      list.cursor?.total ?? readTotal(page, list.offset) ?? (await deps.lists.totals.count(selection.counted));
     return respond(deps, call, request, { ...list, tree, page, total });
   });
 }
@@ -146,7 +145,7 @@ async function respond(
 }
 
 /** The number of tickets of a list, if its first or last page shows it: undefined if not. */
-function totalOf({ count, end }: Page, offset: number): number | undefined {
+function readTotal({ count, end }: Page, offset: number): number | undefined {
   return !end && (count > 0 || offset === 0) ? offset + count : undefined;
 }
 

@@ -1,11 +1,6 @@
 import type { DescMessage, JsonObject, MessageShape } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import {
-  type Contract as ContractMessage,
-  ContractSchema,
-  type Customer as CustomerMessage,
-  CustomerSchema,
-} from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
+import { type Contract as ContractMessage, ContractSchema, type Customer as CustomerMessage, CustomerSchema } from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { compileMessageDecoder, Problems } from '@ticketing/rest/codec/decode.ts';
@@ -86,8 +81,8 @@ function contractOfMessage(message: ContractMessage): Contract {
     id: message.id,
     customerId: message.customerId || null,
     status: message.status || null,
-    startDate: secondsOf(message.startDate),
-    endDate: secondsOf(message.endDate),
+    startDate: toSeconds(message.startDate),
+    endDate: toSeconds(message.endDate),
     productName: message.productName || null,
     zip: message.zip || null,
     email: message.email || null,
@@ -96,7 +91,7 @@ function contractOfMessage(message: ContractMessage): Contract {
   };
 }
 
-function secondsOf(time: Timestamp | undefined): number | null {
+function toSeconds(time: Timestamp | undefined): number | null {
   return time === undefined ? null : Number(time.seconds);
 }
 

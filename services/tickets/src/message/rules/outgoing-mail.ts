@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
-import { isEmailAddress } from '../../ticket/rules/addresses.ts';
+import { isEmailAddress } from '../../rules/addresses.ts';
 
 /** A message that is sent, or was sent, as a mail. Units: times in Unix seconds. */
 export interface OutgoingMail {

@@ -1,7 +1,7 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
-import { addressViolations } from '../../ticket/rules/addresses.ts';
+import { addressViolations } from '../../rules/addresses.ts';
 import type { TicketState } from '../../ticket/rules/fields.ts';
 import { type Recipients, replyRecipients } from '../../ticket/rules/reply-recipients.ts';
 import type { KnownSubchannel } from '../../ticket/rules/subchannels.ts';
@@ -18,7 +18,7 @@ export interface GivenRecipients {
  *
  * Source: docs/reference/api.md, Conversations.
  */
-export function recipientsOf(
+export function chooseRecipients(
   ticket: TicketState,
   given: GivenRecipients,
   isOurs: (address: string) => boolean,
@@ -50,7 +50,7 @@ export function replySubject({ subject }: Pick<TicketState, 'subject'>): string 
 }
 
 /** The sender of a reply: the mailbox, else the sender of the installation. */
-export function senderOf(
+export function chooseSender(
   subchannel: KnownSubchannel | undefined,
   mailFrom: string | null,
 ): { from: string | null; fromName: string | null } {

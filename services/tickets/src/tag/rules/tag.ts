@@ -1,6 +1,6 @@
 import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import { maxLevels, parentProblem } from '@ticketing/runtime/parent-tree.ts';
-import type { EventActor, EventHeader } from '../../ticket/rules/event.ts';
+import type { EventActor, EventHeader } from '../../rules/event-header.ts';
 import type { TagState, TagTree } from './tree.ts';
 
 /** The fields of a tag that a request sets. Fields that it does not mention are missing. */

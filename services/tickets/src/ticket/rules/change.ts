@@ -1,5 +1,4 @@
-import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { bodyFields, withDerivedFields } from './derived-fields.ts';
+import { Channel, Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { TicketFieldName, TicketInput, TicketState } from './fields.ts';
 
 /** A change of a ticket: the state after it, and the fields whose values differ. */
@@ -50,4 +49,24 @@ export function changedFields(before: Omit<TicketState, 'id'>, after: Omit<Ticke
 export function isSameValue(left: unknown, right: unknown): boolean {
   if (!Array.isArray(left) || !Array.isArray(right)) return left === right;
   return left.length === right.length && left.every((item, index) => item === right[index]);
+}
+
+/** The fields that are made of the body, each time that it changes (`../../text/rules/body-texts.ts`), and how they are made. */
+export const bodyFields: readonly TicketFieldName[] = ['bodyHtml', 'bodyPlain', 'bodyClean', 'bodyRules', 'isBodyText'];
+
+/**
+ * Sets the fields that are derived from others: a ticket on channel system has no sender, and only outgoing e-mail has
+ * blind copies.
+ */
+export function withDerivedFields(ticket: TicketState): TicketState {
+  const from = ticket.channel === Channel.SYSTEM ? null : ticket.from;
+  const bcc = ticket.channel === Channel.EMAIL && ticket.direction === Direction.OUT ? ticket.bcc : [];
+  return { ...ticket, from, bcc };
+}
+
+/** The creator or editor of a ticket, with the properties that the rules depend on. */
+export interface Author {
+  /** Null for a service. */
+  profileId: number | null;
+  isHuman: boolean;
 }

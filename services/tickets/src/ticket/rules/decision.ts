@@ -1,6 +1,7 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { EventHeader } from '../../rules/event-header.ts';
 import { changeFields, type TicketChange } from './change.ts';
-import { type EventHeader, reopenedEvent, type TicketEvent, updatedEvent } from './event.ts';
+import { reopenedEvent, type TicketEvent, updatedEvent } from './event.ts';
 import type { TicketInput, TicketState } from './fields.ts';
 import type { WorkedOnChange } from './worked-on.ts';
 

@@ -1,8 +1,8 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { changedFields, type TicketChange } from './change.ts';
-import { bodyFields } from './derived-fields.ts';
-import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from './fields.ts';
+import type { EventActor, EventHeader } from '../../rules/event-header.ts';
+import { bodyFields, changedFields, type TicketChange } from './change.ts';
+import { initialTicket, type TicketFieldName, type TicketState, ticketField } from './fields.ts';
 
 /** An event of a ticket. The outbox holds it until the relay sends it. Units: `occurredAt` in Unix seconds. */
 export interface TicketEvent {
@@ -37,21 +37,6 @@ export interface FieldChange {
   field: string;
   oldValue?: JsonValue;
   newValue?: JsonValue;
-}
-
-/** The actor that caused an event. */
-export interface EventActor {
-  profileId: number | null;
-  kind: string;
-  /** The name of a service that acts on its own behalf. Events do not contain it. */
-  service?: string | null;
-}
-
-/** The parts of an event besides the change: its id, its actor and its trace. */
-export interface EventHeader {
-  eventId: string;
-  actor: EventActor;
-  traceparent?: string | undefined;
 }
 
 /** Makes the event of a new ticket. Its changes are the differences from a ticket with default values. */
@@ -136,7 +121,7 @@ export function fieldChanges(
   return changed
     .filter((field) => !unlisted.has(field))
     .map((name) => {
-      const { toEvent } = fieldOf(name);
+      const { toEvent } = ticketField(name);
       const field = shownAs[name] ?? name;
       return toEvent ? { field, oldValue: toEvent(before[name]), newValue: toEvent(after[name]) } : { field };
     });

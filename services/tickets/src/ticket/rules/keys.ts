@@ -64,3 +64,10 @@ export function requiresValue(condition: Condition): boolean {
   if (filterKeys.get(condition.key)?.isList) return condition.operator !== 'notIn';
   return !(condition.operator === 'in' || condition.operator === 'notIn') || !condition.orUnset;
 }
+
+/**
+ * How long a customer of a chat counts as active after a message. Units: seconds.
+ *
+ * Source: docs/reference/api.md, Ticket fields.
+ */
+export const activeWithinSeconds = 300;

@@ -1,6 +1,6 @@
 import { Channel, Direction, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { describe, expect, test } from 'vitest';
-import type { Author } from './author.ts';
+import type { Author } from './change.ts';
 import type { TicketInput } from './fields.ts';
 import { newTicket } from './new-ticket.ts';
 import { noSla } from './sla.ts';

@@ -1,8 +1,6 @@
 import { Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { Author } from './author.ts';
-import { withDerivedFields } from './derived-fields.ts';
-import type { TicketInput } from './fields.ts';
-import { initialTicket, type TicketState } from './fields.ts';
+import { type Author, withDerivedFields } from './change.ts';
+import { initialTicket, type TicketInput, type TicketState } from './fields.ts';
 import { type SlaRules, withInitialTargets } from './sla.ts';
 
 /** The facts from which a new ticket follows, besides the fields of the request. Units: `now` in Unix seconds. */

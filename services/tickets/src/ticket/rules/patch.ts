@@ -1,10 +1,10 @@
 import type { Violation } from '@ticketing/errors/domain-error.ts';
+import type { EventHeader } from '../../rules/event-header.ts';
 import { unknownTags } from '../../tag/rules/tag.ts';
 import type { TagTree } from '../../tag/rules/tree.ts';
-import type { Author } from './author.ts';
-import { changeFields, setFields, type TicketChange } from './change.ts';
+import { type Author, changeFields, setFields, type TicketChange } from './change.ts';
 import type { TicketDecision, WorklogEntry } from './decision.ts';
-import { type EventHeader, updatedEvent } from './event.ts';
+import { updatedEvent } from './event.ts';
 import type { TicketInput, TicketState } from './fields.ts';
 import { type SlaRules, withStricterTargets } from './sla.ts';
 import { startWorking, stopWorking, type WorkedOn, type WorkedOnChange } from './worked-on.ts';

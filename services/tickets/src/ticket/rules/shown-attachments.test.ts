@@ -1,6 +1,6 @@
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { expect, test } from 'vitest';
-import { shownAttachments } from './shown-attachments.ts';
+import { shownAttachments } from '../computed-fields.ts';
 
 // spec: 6.48
 test('a ticket shows what is not inline, and PDF files', () => {

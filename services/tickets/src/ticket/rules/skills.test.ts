@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasRequiredSkills } from './skills.ts';
+import { hasRequiredSkills } from './worked-on.ts';
 
 const isRoutingSkill = (tagId: number) => tagId < 10;
 const nobody = { tagIds: [], excludedTagIds: [], restricted: false };

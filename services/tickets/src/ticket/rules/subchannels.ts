@@ -1,5 +1,6 @@
-import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
+import { foldedAddress } from '../../rules/addresses.ts';
 import type { TicketInput, TicketState } from './fields.ts';
 
 /** The data of a subchannel that the tickets service knows. */
@@ -45,6 +46,44 @@ export function emailTemplateIds(
 }
 
 /** The interface of a ticket: that of its subchannel. */
-export function interfaceOf({ subchannelId }: Pick<TicketState, 'subchannelId'>, subchannels: Subchannels): string {
+export function shownInterface({ subchannelId }: Pick<TicketState, 'subchannelId'>, subchannels: Subchannels): string {
   return (subchannelId === null ? undefined : subchannels?.get(subchannelId)?.interface) ?? 'internal';
+}
+
+/**
+ * The enabled mailbox of the first of some addresses that belongs to one. Case is ignored, and so is the suffix after a
+ * `+` in the local part of an address, unless a mailbox has exactly that address.
+ */
+export function findMailbox(addresses: readonly string[], subchannels: Subchannels): number | undefined {
+  const ids = new Map<string, number>();
+  for (const [id, { enabled, channel, address = '' }] of subchannels ?? []) {
+    const folded = foldedAddress(address);
+    if (enabled && channel === Channel.EMAIL && folded !== '' && !ids.has(folded)) ids.set(folded, id);
+  }
+  for (const address of addresses) {
+    const folded = foldedAddress(address);
+    const id = ids.get(folded) ?? ids.get(withoutTag(folded));
+    if (id !== undefined) return id;
+  }
+  return undefined;
+}
+
+/** Returns whether an address is one of ours: that of a mailbox, also of a disabled one, or the sender of the installation. */
+export function ownAddresses({
+  subchannels,
+  mailFrom,
+}: {
+  subchannels: Subchannels;
+  mailFrom: string | null;
+}): (address: string) => boolean {
+  const mailboxes = [...(subchannels?.values() ?? [])].filter(({ channel }) => channel === Channel.EMAIL);
+  const own = new Set([mailFrom, ...mailboxes.map(({ address }) => address)].map((one) => foldedAddress(one ?? '')));
+  own.delete('');
+  return (address) => own.has(foldedAddress(address)) || own.has(withoutTag(foldedAddress(address)));
+}
+
+function withoutTag(address: string): string {
+  const at = address.lastIndexOf('@');
+  const plus = address.indexOf('+');
+  return plus > 0 && plus < at ? address.slice(0, plus) + address.slice(at) : address;
 }

@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { startHarness, type TicketsHarness } from '../../../test/harness.ts';
 import { insertTickets, randomTickets } from '../../../test/naive-ticket.ts';
 import { newProcess } from '../../../test/new-process.ts';
-import { scheduledTasks } from '../../scheduled-tasks.ts';
 import { type ClosedIdStore, closedAfterMs, maxGap } from './closed-id-store.ts';
 import type { CountedList } from './count-store.ts';
 import { compileConditions } from './filter-query.ts';
@@ -159,7 +158,7 @@ test('if a document is missing, as after the restore of a backup, the first run 
   await closeAll();
   expect(await process().openIfIncomplete()).toBe(false);
   await tickets.database.collection<{ _id: number }>('tickets').deleteOne({ _id: 2 });
-  for (const { name, run } of scheduledTasks(newProcess(tickets, database))) if (name === 'close ids') await run();
+  for (const { name, run } of newProcess(tickets, database).tasks) if (name === 'close ids') await run();
   expect(await process().last()).toBe(0);
   await process().close(at(3 * closedAfterMs));
   expect([await process().last(), (await documentsOf()).length]).toEqual([4, 4]);

@@ -1,8 +1,11 @@
 import type { Condition } from '@ticketing/rest/codec/filter.ts';
 import { fieldQuery, matchNothing, type Query } from '@ticketing/store/document/field-query.ts';
 import { splitWords } from '@ticketing/text/words.ts';
-import { activeWithinSeconds } from '../rules/active-customer.ts';
-import { filterKeys } from '../rules/keys.ts';
+import type { TagTree } from '../../tag/rules/tree.ts';
+import { ticketFields } from '../rules/fields.ts';
+import { activeWithinSeconds, filterKeys } from '../rules/keys.ts';
+import { spamStatuses } from '../rules/spam.ts';
+import type { SkilledCaller } from '../rules/worked-on.ts';
 
 /** Keys whose field of the document has another name. */
 const fieldOfKey: Record<string, string> = { 't.id': '_id', 'tt.tagId': 'tagIds', 'i.aiAgentId': 'aiAgentIds' };
@@ -36,13 +39,39 @@ function wordsQuery(condition: Condition): Query {
 
 function activeQuery(condition: Condition, now: number): Query {
   if (condition.operator !== 'in' && condition.operator !== 'notIn') throw new Error('a truth value has no order');
-  const matchesOf = (value: boolean) => condition.values.includes(value) === (condition.operator === 'in');
-  if (matchesOf(true) && matchesOf(false)) return {};
-  if (matchesOf(true)) return customerActive(now);
-  return matchesOf(false) ? { $nor: [customerActive(now)] } : matchNothing;
+  const isMatch = (value: boolean) => condition.values.includes(value) === (condition.operator === 'in');
+  if (isMatch(true) && isMatch(false)) return {};
+  if (isMatch(true)) return customerActive(now);
+  return isMatch(false) ? { $nor: [customerActive(now)] } : matchNothing;
 }
 
 /** Matches chats with a message of the customer in the last 5 minutes. Units: `now` in Unix seconds. */
 export function customerActive(now: number): Query {
   return { channel: 'chat', lastCustomerMessageAt: { $gt: new Date((now - activeWithinSeconds) * 1000) } };
+}
+
+const storedSpamStatuses = spamStatuses.map((status) => ticketFields.spamStatus.store(status));
+
+/**
+ * Makes the queries that restrict a list to the tickets for which a caller has the skills, as `hasRequiredSkills` says,
+ * and that are not spam.
+ *
+ * Source: docs/reference/api.md, Ticket scope.
+ */
+export function scopeQueries(caller: SkilledCaller, tree: TagTree, spamTagId: number | null): Query[] {
+  const { tagIds, excludedTagIds, restricted } = caller.skills;
+  const matches: Query = {
+    $or: [{ tagIds: { $in: tagIds.filter(tree.isRoutingSkill) } }, { tagIds: { $nin: tree.routingSkillIds } }],
+  };
+  const permitted = restricted ? { $and: [matches, { tagIds: { $nin: excludedTagIds } }] } : matches;
+  return [
+    { spamStatus: { $nin: storedSpamStatuses } },
+    ...runTimeSpamQueries(spamTagId),
+    caller.profileId === null ? permitted : { $or: [{ agentId: caller.profileId }, permitted] },
+  ];
+}
+
+/** Excludes the tickets with the tag that marks spam at run time. Source: docs/reference/api.md, Spam. */
+export function runTimeSpamQueries(spamTagId: number | null): Query[] {
+  return spamTagId === null ? [] : [{ tagIds: { $ne: spamTagId } }];
 }

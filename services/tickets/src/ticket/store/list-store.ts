@@ -1,9 +1,16 @@
 import { documentReader } from '@ticketing/store/document/document-reader.ts';
 import type { Query } from '@ticketing/store/document/field-query.ts';
-import { type Order, type Position, type Range, rangesAfter } from '@ticketing/store/document/ordered-ranges.ts';
+import {
+  type Order,
+  type Position,
+  type Range,
+  rangesAfter,
+  type Segment,
+  segmentsOfField,
+} from '@ticketing/store/document/ordered-ranges.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import { isLargePage, maxPageBytes, requirePageSize, smallPageBytes } from '@ticketing/store/paging/page-budget.ts';
-import { segmentsOf } from './order.ts';
+import { customerActive, documentField } from './filter-query.ts';
 import { isNotDeleted, type TicketCollection, type TicketDocument } from './schema.ts';
 import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 
@@ -103,7 +110,7 @@ function largePages(): LargePages {
 async function readSmallPage(tickets: TicketCollection, request: PageRequest): Promise<Page | undefined> {
   let bytes = 0;
   const found = await readRanges(tickets, request, async (match, { sort, skip, limit }) => {
-    const projection = projectionOf(request);
+    const projection = toProjection(request);
     const options = { projection, sort, skip, limit, batchSize: limit, maxTimeMS: maxQueryMs, allowDiskUse: true };
     const cursor = tickets.find(match, { ...options, raw: true });
     const documents: Uint8Array[] = [];
@@ -124,7 +131,7 @@ async function readSmallPage(tickets: TicketCollection, request: PageRequest): P
   return {
     count: shown.length,
     sizes: shown.map(({ item }) => item.length),
-    end: last && positionOf(readDocument(last.item), last.range),
+    end: last && toPosition(readDocument(last.item), last.range),
     tickets: () => shown.map(({ item }) => storedTicket(readDocument(item))),
   };
 }
@@ -154,7 +161,7 @@ async function readLargePage(tickets: TicketCollection, request: PageRequest): P
   return {
     count: shown.length,
     sizes: documents.map((document) => document.length),
-    end: last && positionOf(last.item, last.range),
+    end: last && toPosition(last.item, last.range),
     tickets: () => documents.map((document) => storedTicket(readDocument(document))),
   };
 }
@@ -177,7 +184,7 @@ async function readSizes(
       { $sort: sort },
       ...(skip > 0 ? [{ $skip: skip }] : []),
       { $limit: limit },
-      { $project: projectionOf(request) },
+      { $project: toProjection(request) },
       { $project: { [field]: 1, tagIds: allTagIds, bytes: { $bsonSize: '$$ROOT' }, openBytes } },
     ];
     const options = { maxTimeMS: maxQueryMs, allowDiskUse: true, batchSize: sizesAtOnce };
@@ -212,7 +219,7 @@ async function readContents(
     request.signal.throwIfAborted();
     const ids = sized.slice(start, end).map(({ _id }) => _id);
     const match = { $and: [{ _id: { $in: ids } }, request.query, isNotDeleted] };
-    const options = { projection: projectionOf(request), maxTimeMS: maxQueryMs, batchSize: ids.length + 1 };
+    const options = { projection: toProjection(request), maxTimeMS: maxQueryMs, batchSize: ids.length + 1 };
     const found = (await tickets.find(match, { ...options, raw: true }).toArray()) as unknown as Uint8Array[];
     const byId = new Map(found.map((document) => [readId(document)._id, document]));
     documents.push(...ids.map((id) => byId.get(id)).filter((document) => document !== undefined));
@@ -224,7 +231,7 @@ async function readContents(
 /** Decodes nothing else, because the other fields are large. */
 const readId = documentReader<Pick<TicketDocument, '_id'>>(['_id']);
 
-const projectionOf = (request: PageRequest) =>
+const toProjection = (request: PageRequest) =>
   request.withRawData ? excludedFromLists : { ...excludedFromLists, rawData: 0 };
 
 /** Which part of a range to read. */
@@ -239,7 +246,7 @@ async function readRanges<Item>(
   request: PageRequest,
   read: (match: Query, part: RangePart) => Promise<Item[]>,
 ): Promise<{ item: Item; range: Range }[]> {
-  const segments = segmentsOf(request.order, request.now);
+  const segments = toSegments(request.order, request.now);
   const found: { item: Item; range: Range }[] = [];
   let offset = request.offset;
   const wanted = request.limit + 1;
@@ -256,6 +263,40 @@ async function readRanges<Item>(
   return found;
 }
 
-function positionOf(document: TicketDocument, range: Range): Position {
+function toPosition(document: TicketDocument, range: Range): Position {
   return { segment: range.segment, value: document[range.field], id: document._id };
+}
+
+/** The field of the document that orders a list by a key. For a list of ids, it has the smallest id. */
+function orderField(key: string): string {
+  if (key === 'tt.tagId') return 'minTagId';
+  if (key === 'i.aiAgentId') return 'minAiAgentId';
+  return documentField(key);
+}
+
+/** Fields that every ticket has. */
+const neverUnset = new Set([
+  '_id',
+  'channel',
+  'direction',
+  'status',
+  'priority',
+  'aiSupportLevel',
+  'createdAt',
+  'modifiedAt',
+]);
+
+/**
+ * Splits an order into segments: the tickets of one segment come before those of the next.
+ *
+ * Units: `now` in Unix seconds; who is active depends on it.
+ */
+export function toSegments(order: Order, now: number): Segment[] {
+  if (order.key === 't.isCustomerActive') {
+    const active: Segment = { match: customerActive(now), field: '_id' };
+    const inactive: Segment = { match: { $nor: [customerActive(now)] }, field: '_id' };
+    return order.direction === 1 ? [inactive, active] : [active, inactive];
+  }
+  const field = orderField(order.key);
+  return segmentsOfField(field, neverUnset.has(field));
 }

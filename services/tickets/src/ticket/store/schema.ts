@@ -1,9 +1,9 @@
 import { type OutboxFields, outboxIndex } from '@ticketing/events/outbox/outbox.ts';
 import type { Query } from '@ticketing/store/document/field-query.ts';
 import { type Connection, type IndexDefinition, type IndexOptions, type Model, type mongo, Schema } from 'mongoose';
-import { type RoutingOrder, routingOrders } from '../../queue/rules.ts';
 import type { TicketEvent } from '../rules/event.ts';
 import { ticketFieldNames, ticketFields } from '../rules/fields.ts';
+import { type RoutingOrder, routingOrders } from '../rules/queue-keys.ts';
 
 /** The name of the collection of tickets. */
 export const ticketCollection = 'tickets';

@@ -6,14 +6,14 @@ import type { Query } from '@ticketing/store/document/field-query.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import type { Model } from 'mongoose';
-import { maxDrafts } from '../../message/rules/fields.ts';
-import type { QueueChange, QueueNeighbours } from '../../queue/neighbours-query.ts';
+import type { EventActor } from '../../rules/event-header.ts';
+import { bodyFields } from '../rules/change.ts';
 import type { ConversationStep } from '../rules/decision.ts';
-import { bodyFields } from '../rules/derived-fields.ts';
-import type { EventActor, TicketEvent } from '../rules/event.ts';
+import type { TicketEvent } from '../rules/event.ts';
 import { type TicketState, ticketFields } from '../rules/fields.ts';
+import type { QueueChange } from '../rules/queue-keys.ts';
 import type { WorkedOnChange } from '../rules/worked-on.ts';
-import { areSearched, documentOf, erasedFields, type NewTicketParts, searchedTexts, storedFields } from './document.ts';
+import { areSearched, erasedFields, type NewTicketParts, searchedTexts, storedFields, toDocument } from './document.ts';
 import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
 import { isNotDeleted, nativeCollection, type TicketCollection, type TicketDocument } from './schema.ts';
 import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
@@ -38,7 +38,7 @@ export interface TicketStore {
   /** Finds which messages a ticket has, and which files it lists. */
   findMessages(id: number): Promise<TicketMessages | undefined>;
   /** Adds a draft to a ticket, without a new version. Returns false if there is no such ticket, or it has too many. */
-  addDraft(id: number, conversationId: number): Promise<boolean>;
+  addDraft(id: number, conversationId: number, maxDrafts: number): Promise<boolean>;
   /** Removes a draft from a ticket. Returns false if it has no such draft (any more). */
   removeDraft(id: number, conversationId: number): Promise<boolean>;
   findByExternalId(externalTicketId: string): Promise<StoredTicket | undefined>;
@@ -87,9 +87,12 @@ export interface TicketVersion {
 /** Makes the words by which the full text search finds a ticket. `actor` causes it. */
 export type SplitWords = (texts: readonly (string | number | null)[], actor: EventActor) => Promise<string[]>;
 
-/** The dependencies of a store of tickets. `onEvent` is called after each write that has stored an event. */
-export interface TicketStoreParts extends Pick<QueueNeighbours, 'changing'> {
+/** The dependencies of a store of tickets. */
+export interface TicketStoreParts {
+  /** Called after each write that has stored an event. */
   onEvent(): void;
+  /** Makes a change of a ticket by `write`, so that the queue knows it. */
+  changing(change: QueueChange, write: () => Promise<boolean>): Promise<boolean>;
   splitWords: SplitWords;
 }
 
@@ -118,7 +121,7 @@ export function ticketStore(
     async insert(ticket, parts) {
       const words = await splitWords(searchedTexts(ticket), parts.event.actor);
       const { id, version } = ticket;
-      const document = documentOf(ticket, words, parts);
+      const document = toDocument(ticket, words, parts);
       return change({ id, version, after: ticket }, () => storeCall(() => insertDocument(document)));
     },
     find: (id) => findOne({ _id: id }),
@@ -137,7 +140,7 @@ export function ticketStore(
         const attachments = ticketFields.attachments.load(found.attachments as never);
         return { conversationIds, draftIds, openingMessageId: openingMessageId as number | null, attachments };
       }),
-    addDraft: (id, conversationId) =>
+    addDraft: (id, conversationId, maxDrafts) =>
       updateOne(
         {
           _id: id,
@@ -182,7 +185,7 @@ export function ticketStore(
       const { after, changed, event } = update.change;
       const { id, version } = after;
       const words = areSearched(changed) ? await splitWords(searchedTexts(after), event.actor) : undefined;
-      const unchanged = { ...isUnchanged(update.before.ticket, update.bulkId), ...hasMessageOf(update.conversation) };
+      const unchanged = { ...isUnchanged(update.before.ticket, update.bulkId), ...hasMessage(update.conversation) };
       return change({ id, version, after }, () => updateOne(unchanged, documentUpdate(update, words)));
     },
     async setWorkedOn(id, workedOn) {
@@ -237,7 +240,7 @@ function isUnchanged({ id, version }: TicketState, bulkId: string | undefined): 
 }
 
 /** Matches the ticket if the message of a step is still what the step expects. */
-function hasMessageOf({ added, published, removed }: ConversationStep = {}): Query {
+function hasMessage({ added, published, removed }: ConversationStep = {}): Query {
   if (added !== undefined) return { conversationIds: { $ne: added } };
   if (published !== undefined) return { draftIds: published };
   return removed === undefined ? {} : { conversationIds: removed };

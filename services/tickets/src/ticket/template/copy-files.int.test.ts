@@ -17,7 +17,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { startHarness, type TicketsHarness } from '../../../test/harness.ts';
 import { newProcess } from '../../../test/new-process.ts';
 import { sweepTicketFiles } from '../../attachment/find.ts';
-import { copyTemplateFiles, type TemplateFiles } from './copy-files.ts';
+import { copyTemplateFiles, type TemplateFiles } from './text.ts';
 
 const MiB = 1024 * 1024;
 const templateId = 5;

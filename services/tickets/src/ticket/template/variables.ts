@@ -2,12 +2,22 @@ import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { ContractSchema } from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
 import { TicketIntentSchema } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { type Ticket, TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import type {
+  GetTemplateVariablesRequest,
+  GetTemplateVariablesResponse,
+  GetTicketVariablesRequest,
+  GetTicketVariablesResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
 import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
 import type { LargeJson } from '@ticketing/rest/limits/large-json.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { CustomerDirectory, ErpReadOptions } from '../../customer/directory.ts';
 import { contractMessage } from '../../customer/erp/codec.ts';
 import type { TagTree } from '../../tag/rules/tree.ts';
+import type { TagStore } from '../../tag/store.ts';
+import type { TicketStore } from '../store/store.ts';
 import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { ReadCall, TicketViews } from '../views.ts';
 
@@ -53,9 +63,9 @@ export async function templateVariables(
   return {
     ticket,
     customer: ticket.customer ?? null,
-    contract: await contractOf(deps, message, contractId ?? message.contractId, deadline),
-    agent: agentOf(call.caller) ?? ticket.agent ?? null,
-    intent: intentOf(message, intentId),
+    contract: await findContract(deps, message, contractId ?? message.contractId, deadline),
+    agent: callingAgent(call.caller) ?? ticket.agent ?? null,
+    intent: findIntent(message, intentId),
     in: templateData,
   };
 }
@@ -71,7 +81,7 @@ export async function contractVariables(
     ticket: null,
     customer: null,
     contract: contractId === undefined ? null : await readContract(deps.customers, contractId, options),
-    agent: agentOf(call.caller) ?? null,
+    agent: callingAgent(call.caller) ?? null,
     intent: null,
     in: {},
   };
@@ -88,7 +98,7 @@ export async function variablesJson(
 }
 
 /** A contract for a ticket: one of its customer's, else as the ERP system knows it; null if it is not known in time. */
-async function contractOf(
+async function findContract(
   { customers }: VariableDeps,
   { id: ticketId, customer }: Ticket,
   contractId: string | undefined,
@@ -110,14 +120,62 @@ async function readContract(
   return contract ? encodeContract(contractMessage(contract)) : null;
 }
 
-function intentOf({ intents }: Ticket, intentId: number | undefined): JsonValue {
+function findIntent({ intents }: Ticket, intentId: number | undefined): JsonValue {
   const intent = intents.find(({ id }) => id === intentId);
   return intent ? encodeIntent(intent) : null;
 }
 
 /** The person who calls: messages are written in their name. Undefined if a program calls. */
-function agentOf(caller: Caller): JsonObject | undefined {
+function callingAgent(caller: Caller): JsonObject | undefined {
   if (!isHuman(caller) || caller.profileId === null) return undefined;
   const { profileId: id, firstName, lastName, email } = caller;
   return { id, firstName, lastName, email };
+}
+
+/** The dependencies of the handlers of variables. */
+export interface GetVariablesDeps extends VariableDeps {
+  tickets: Pick<TicketStore, 'find'>;
+  tags: Pick<TagStore, 'tree'>;
+}
+
+/**
+ * Returns the data that templates for a ticket are rendered with.
+ *
+ * Errors: ticket_not_found; too_much_at_once, sandbox_busy and sandbox_crashed, for a large ticket.
+ * Source: docs/reference/api.md, Variables.
+ */
+export async function getTicketVariables(
+  deps: GetVariablesDeps,
+  call: Call,
+  { ticketId }: GetTicketVariablesRequest,
+): Promise<GetTicketVariablesResponse> {
+  const variables = await variablesOfTicket(deps, call, ticketId, undefined);
+  return { $typeName: 'ticketing.tickets.v1.GetTicketVariablesResponse', variables };
+}
+
+/**
+ * Returns the data that templates are rendered with, for a ticket or for a contract, as JSON.
+ *
+ * Errors: ticket_not_found; too_much_at_once, sandbox_busy and sandbox_crashed, for a large ticket.
+ * Source: docs/reference/api.md, Variables.
+ */
+export async function getTemplateVariables(
+  deps: GetVariablesDeps,
+  call: Call,
+  { ticketId, contractId }: GetTemplateVariablesRequest,
+): Promise<GetTemplateVariablesResponse> {
+  const variables =
+    ticketId === undefined
+      ? await contractVariables(deps, call, contractId)
+      : await variablesOfTicket(deps, call, ticketId, contractId);
+  return {
+    $typeName: 'ticketing.tickets.v1.GetTemplateVariablesResponse',
+    variables: await variablesJson(deps.json, call, variables),
+  };
+}
+
+async function variablesOfTicket(deps: GetVariablesDeps, call: Call, ticketId: number, contractId: string | undefined) {
+  const [stored, tree] = await Promise.all([deps.tickets.find(ticketId), deps.tags.tree()]);
+  if (!stored) throw notFound('Ticket');
+  return templateVariables(deps, call, stored, { tree, contractId });
 }

@@ -2,7 +2,7 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { EventActor, EventHeader } from './rules/event.ts';
+import type { EventActor, EventHeader } from './rules/event-header.ts';
 
 interface WithRuntime {
   runtime: Runtime;
@@ -18,6 +18,6 @@ export function eventHeader(
 }
 
 /** Makes the header of a new event that a call causes. */
-export function eventHeaderOf(deps: WithRuntime, { caller, trace }: Pick<Call, 'caller' | 'trace'>): EventHeader {
+export function eventHeaderFor(deps: WithRuntime, { caller, trace }: Pick<Call, 'caller' | 'trace'>): EventHeader {
   return eventHeader(deps, caller, traceparentOf(trace));
 }

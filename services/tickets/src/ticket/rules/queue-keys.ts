@@ -1,5 +1,5 @@
 import { type Priority, type SpamStatus, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { isSpam } from '../ticket/rules/spam.ts';
+import { isSpam } from './spam.ts';
 
 /** The possible orders of the queue. Source: docs/reference/api.md, Queue. */
 export const routingOrders = ['sla', 'prioritySla', 'priorityNewest', 'priorityOldest'] as const;
@@ -70,6 +70,22 @@ export const queueGroups: readonly QueueGroup[] = statuses.flatMap((status) => [
 export const defaultQueueGroup = queueGroups.findIndex(({ status, isSpam }) => status === TicketStatus.OPEN && !isSpam);
 
 /** The number of a ticket's group: its index in `queueGroups`. It is stored in the document. */
-export function queueGroupOf(ticket: { status: TicketStatus; spamStatus: SpamStatus | null }): number {
+export function toQueueGroup(ticket: { status: TicketStatus; spamStatus: SpamStatus | null }): number {
   return statuses.indexOf(ticket.status) * 2 + (isSpam(ticket.spamStatus) ? 1 : 0);
+}
+
+/** The fields of a ticket that decide whether and where it is in the queue. */
+export interface MovedTicket extends QueuedTicket {
+  status: TicketStatus;
+  spamStatus: SpamStatus | null;
+  tagIds: readonly number[];
+}
+
+/** A change of a ticket that may move it in the queue. */
+export interface QueueChange {
+  id: number;
+  /** The version of the ticket after the change. */
+  version: number;
+  /** The ticket after the change; undefined if it is deleted. */
+  after: MovedTicket | undefined;
 }

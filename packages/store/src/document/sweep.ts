@@ -1,0 +1,23 @@
+/**
+ * What processes that died have left half done, and how another process finishes or undoes it: the second half of each
+ * write that is more than one update of a document.
+ *
+ * Source: packages/store/src/document/README.md, Writes of several documents.
+ */
+export interface Sweep<Leftover> {
+  /** How many are settled at once. */
+  batch: number;
+  /** Finds the oldest whose writer can no longer be at work. */
+  find(limit: number): Promise<readonly Leftover[]>;
+  /** Settles them, so that `find` no longer returns them. Other processes may settle the same ones at the same time. */
+  settle(leftovers: readonly Leftover[]): Promise<void>;
+}
+
+/** Settles all that is left half done now. Errors: those of `find` and `settle`; the next sweep goes on then. */
+export async function sweep<Leftover>({ batch, find, settle }: Sweep<Leftover>): Promise<void> {
+  for (;;) {
+    const leftovers = await find(batch);
+    if (leftovers.length > 0) await settle(leftovers);
+    if (leftovers.length < batch) return;
+  }
+}

@@ -1,0 +1,73 @@
+import type {
+  DeleteTicketRequest,
+  DeleteTicketResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { notFound } from '@ticketing/errors/domain-error.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { versionPrecondition } from '@ticketing/service-kit/call/if-match.ts';
+import { sweep } from '@ticketing/store/document/sweep.ts';
+import { eventHeaderFor } from '../event-header.ts';
+import { deletedEvent } from '../ticket/rules/event.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
+import type { ErasureStore } from './store.ts';
+
+/** The dependencies of the erasure of tickets. */
+export interface ErasureDeps {
+  tickets: Pick<TicketStore, 'find' | 'erase'>;
+  erasures: ErasureStore;
+  /** Erases the data of a deleted ticket outside of its document: one step for each store. A step may run several times. */
+  eraseElsewhere: readonly ((ticketId: number) => Promise<void>)[];
+  /** Called when a bulk has reserved the ticket: ends the reservation, or waits a moment. */
+  resolveReservation(bulkId: string, ticketId: number): Promise<void>;
+  runtime: Runtime;
+}
+
+/**
+ * Deletes a ticket and all that this service stores of it. Its id, its version and its event stay, so that another
+ * service does not restore it when an older event arrives late.
+ *
+ * The steps, and what is left if the process dies after one of them:
+ * 1. The document of the ticket is emptied, with the event: the ticket is deleted for all readers.
+ * 2. Its data elsewhere is erased: `finishErasures` does what is left.
+ *
+ * Errors: ticket_not_found; stale_version, if `If-Match` names another version.
+ * Source: docs/reference/api.md, Deletion; docs/reference/architecture.md, Delete.
+ */
+export async function deleteTicket(
+  deps: ErasureDeps,
+  call: Call,
+  { ticketId }: DeleteTicketRequest,
+): Promise<DeleteTicketResponse> {
+  const requireVersion = versionPrecondition(call);
+  let isErased = false;
+  while (!isErased) {
+    const stored = await deps.tickets.find(ticketId);
+    if (!stored) throw notFound('Ticket');
+    requireVersion(stored.ticket.version);
+    const now = secondsNow(deps.runtime);
+    const event = deletedEvent(stored.ticket, eventHeaderFor(deps, call), now);
+    isErased = await deps.tickets.erase(stored.ticket, event, new Date(now * 1000));
+    if (!isErased && stored.reservedBy !== null) await deps.resolveReservation(stored.reservedBy, ticketId);
+  }
+  await finishErasure(deps, ticketId);
+  return { $typeName: 'ticketing.tickets.v1.DeleteTicketResponse', success: true };
+}
+
+/** Erases the data of a deleted ticket outside of its document, and the values in its unsent events. */
+async function finishErasure({ erasures, eraseElsewhere }: ErasureDeps, ticketId: number): Promise<void> {
+  await erasures.wipeUnsentValues(ticketId);
+  for (const erase of eraseElsewhere) await erase(ticketId);
+  await erasures.confirm(ticketId, 'tickets');
+}
+
+/** Finishes the erasures of deleted tickets that were interrupted. */
+export async function finishErasures(deps: ErasureDeps): Promise<void> {
+  await sweep({
+    batch: 100,
+    find: (limit) => deps.erasures.pendingIds('tickets', limit),
+    async settle(ticketIds) {
+      for (const ticketId of ticketIds) await finishErasure(deps, ticketId);
+    },
+  });
+}
