@@ -1,5 +1,8 @@
 import { create } from '@bufbuild/protobuf';
-import { ReceivedMailOutcome, ReceiveMailRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
+import {
+  ReceivedMailOutcome,
+  ReceiveMailRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { DeleteTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { SettingsAge } from '@ticketing/service-kit/settings/settings-copy.ts';

@@ -1,6 +1,11 @@
 import { create } from '@bufbuild/protobuf';
 import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import { DeleteConversationRequestSchema, ReplyToTicketRequestSchema, StoreConversationRequestSchema, UpdateConversationRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
+import {
+  DeleteConversationRequestSchema,
+  ReplyToTicketRequestSchema,
+  StoreConversationRequestSchema,
+  UpdateConversationRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import type { IdempotentRequest } from '@ticketing/service-kit/call/idempotent-request.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';

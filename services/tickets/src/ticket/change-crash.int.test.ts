@@ -1,5 +1,10 @@
 import { create } from '@bufbuild/protobuf';
-import { CreateTicketRequestSchema, DeleteTicketRequestSchema, TicketChangeSchema, UpdateTicketsRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import {
+  CreateTicketRequestSchema,
+  DeleteTicketRequestSchema,
+  TicketChangeSchema,
+  UpdateTicketsRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';

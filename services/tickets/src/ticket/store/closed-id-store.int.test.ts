@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { startHarness, type TicketsHarness } from '../../../test/harness.ts';
 import { insertTickets, randomTickets } from '../../../test/naive-ticket.ts';
 import { newProcess } from '../../../test/new-process.ts';
-import { closedAfterMs, type ClosedIdStore, maxGap } from './closed-id-store.ts';
+import { type ClosedIdStore, closedAfterMs, maxGap } from './closed-id-store.ts';
 import type { CountedList } from './count-store.ts';
 import { compileConditions } from './filter-query.ts';
 
