@@ -55,45 +55,9 @@ const foldersInOrder = Object.entries(foldersOfPackages).flatMap(([name, folders
 );
 
 /**
- * Which features of the tickets service a feature may import; all of them import the files beside the folders. The order
- * has no circle: what a feature needs of one above it, `open-features.ts` hands in.
+ * The features of services, each with those that it may import. The files beside them are wiring, which none imports, but for
+ * those in `shared`. What a feature needs of one above it, the wiring hands in.
  */
-const arrowsOfTickets = {
-  rules: [],
-  text: [],
-  tag: [],
-  customer: ['tag'],
-  ticket: ['text', 'tag', 'customer'],
-  queue: ['ticket', 'tag'],
-  bulk: ['ticket', 'tag', 'customer'],
-  message: ['ticket', 'text', 'tag', 'customer'],
-  history: ['ticket'],
-  analysis: ['ticket', 'tag', 'customer'],
-  attachment: ['message', 'ticket'],
-  erasure: ['ticket'],
-  'inbound-mail': ['message', 'ticket', 'text'],
-  'outbound-mail': ['message', 'ticket'],
-};
-const featuresOfTickets = Object.entries(arrowsOfTickets).map(([feature, below]) => ({
-  name: `tickets-${feature}-knows-only-what-is-below-it`,
-  comment: `services/tickets/src/${feature} may import ${below.join(', ') || 'no other feature'}.`,
-  severity: 'error',
-  from: { path: `^services/tickets/src/${feature}/`, pathNot: '\\.test\\.ts$' },
-  to: {
-    path: '^services/tickets/src/[^/]+/',
-    pathNot: `^services/tickets/src/(${[feature, 'rules', ...below].join('|')})/`,
-  },
-}));
-const wiringOfTickets = {
-  name: 'tickets-features-do-not-know-their-wiring',
-  comment: 'The wiring of the service knows its features, never the other way round.',
-  severity: 'error',
-  from: { path: '^services/tickets/src/[^/]+/', pathNot: '\\.test\\.ts$' },
-  to: {
-    path: '^services/tickets/src/(service|open-features|stores|scheduled-tasks|outboxes|set-up-store|main)[.]ts$',
-  },
-};
-/** The features of services, each with those that it may import. The files beside them are wiring, which none imports. */
 const arrows = {
   intents: {
     agent: [],
@@ -103,7 +67,24 @@ const arrows = {
     detection: ['agent', 'intent', 'learning'],
     execution: ['agent', 'intent'],
   },
+  tickets: {
+    rules: [],
+    text: [],
+    tag: ['rules'],
+    customer: ['rules', 'tag'],
+    ticket: ['rules', 'text', 'tag', 'customer'],
+    queue: ['ticket', 'tag'],
+    bulk: ['ticket', 'tag', 'customer'],
+    message: ['rules', 'ticket', 'text', 'tag', 'customer'],
+    history: ['ticket'],
+    analysis: ['rules', 'ticket', 'tag', 'customer'],
+    attachment: ['message', 'ticket'],
+    erasure: ['ticket'],
+    'inbound-mail': ['rules', 'message', 'ticket', 'text'],
+    'outbound-mail': ['rules', 'message', 'ticket'],
+  },
 };
+const shared = { tickets: ['config', 'event-header', 'retry-on-conflict', 'settings'] };
 const featuresFollowArrows = Object.entries(arrows).flatMap(([service, features]) =>
   Object.entries(features).map(([feature, used]) => ({
     name: `${service}-${feature}-follows-arrows`,
@@ -112,7 +93,10 @@ const featuresFollowArrows = Object.entries(arrows).flatMap(([service, features]
     from: { path: `^services/${service}/src/${feature}/`, pathNot: '\\.test\\.ts$' },
     to: {
       path: `^services/${service}/src/`,
-      pathNot: `^services/${service}/src/(${[feature, ...used].join('|')})/`,
+      pathNot: [
+        `^services/${service}/src/(${[feature, ...used].join('|')})/`,
+        `^services/${service}/src/(${(shared[service] ?? ['-']).join('|')})[.]ts$`,
+      ],
     },
   })),
 );
@@ -188,8 +172,6 @@ module.exports = {
       to: { path: '^packages/', pathNot: ['^packages/(rest|errors|runtime|contracts)/'] },
     },
     ...contractsOfCalledServices,
-    ...featuresOfTickets,
-    wiringOfTickets,
     ...featuresFollowArrows,
     ...foldersInOrder,
     // A service is named here because only its work needs the library: proxying, templates, spreadsheets.

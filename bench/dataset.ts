@@ -8,7 +8,7 @@ import { bodyRules, bodyTexts } from '../services/tickets/src/text/rules/body-te
 import { createdEvent } from '../services/tickets/src/ticket/rules/event.ts';
 import { newTicket } from '../services/tickets/src/ticket/rules/new-ticket.ts';
 import { noSla } from '../services/tickets/src/ticket/rules/sla.ts';
-import { documentOf, searchedTexts } from '../services/tickets/src/ticket/store/document.ts';
+import { searchedTexts, toDocument } from '../services/tickets/src/ticket/store/document.ts';
 import { type TicketDocument, ticketIndexes } from '../services/tickets/src/ticket/store/schema.ts';
 import { openCsv } from '../tools/import/csv-rows.ts';
 import { mapRow, planMapping } from '../tools/import/map-row.ts';
@@ -134,7 +134,7 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
     },
     { id: idOf(index), now, creator: { profileId: null, isHuman: false }, lastAgentRouting: false, sla: noSla },
   );
-  const { outboxSince: _, ...document } = documentOf(ticket, wordsOf(searchedTexts(ticket)), {
+  const { outboxSince: _, ...document } = toDocument(ticket, wordsOf(searchedTexts(ticket)), {
     event: createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),
   });
   // The outbox is empty, as if the event had been sent.

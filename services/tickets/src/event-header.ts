@@ -18,6 +18,6 @@ export function eventHeader(
 }
 
 /** Makes the header of a new event that a call causes. */
-export function eventHeaderOf(deps: WithRuntime, { caller, trace }: Pick<Call, 'caller' | 'trace'>): EventHeader {
+export function eventHeaderFor(deps: WithRuntime, { caller, trace }: Pick<Call, 'caller' | 'trace'>): EventHeader {
   return eventHeader(deps, caller, traceparentOf(trace));
 }

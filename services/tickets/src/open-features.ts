@@ -26,8 +26,8 @@ import { bulkStore } from './bulk/store.ts';
 import { updateTickets } from './bulk/update.ts';
 import type { TicketsConfig } from './config.ts';
 import { openCustomerDirectory } from './customer/directory.ts';
-import { embeddedErp } from './customer/erp/embedded.ts';
 import { customerStore } from './customer/erp/embedded-store.ts';
+import { embeddedErp } from './customer/erp/embedded.ts';
 import { openErp } from './customer/erp/open.ts';
 import { erpResponseStore } from './customer/erp/response-store.ts';
 import { importCustomers } from './customer/import.ts';
@@ -63,8 +63,8 @@ import { openTextWork } from './text/work.ts';
 import { checkTicketChange } from './ticket/check-changes.ts';
 import { type Commit, commitChange } from './ticket/commit.ts';
 import { createTicket, type TicketWrites } from './ticket/create.ts';
-import { type BesideTicket, getTicket } from './ticket/get.ts';
 import { getTicketSnapshots, listTicketVersions } from './ticket/get-snapshots.ts';
+import { type BesideTicket, getTicket } from './ticket/get.ts';
 import { draftTicket, insertTicket } from './ticket/insert.ts';
 import { customerReader } from './ticket/refresh-customer.ts';
 import { removeTags } from './ticket/remove-tags.ts';
@@ -171,9 +171,9 @@ export function openFeatures(parts: FeatureParts) {
     eraseElsewhere: [
       stores.externalIds.free,
       externalMessageIds.free,
-      conversations.removeOf,
-      analysisRequests.removeOf,
-      responses.eraseOf,
+      conversations.removeByTicket,
+      analysisRequests.removeByTicket,
+      responses.eraseByTicket,
       (id) => idempotency.eraseAbout(ticketSubject(id)),
       (id) => eraseFiles(attachments, id),
     ],

@@ -66,7 +66,7 @@ const orders = new Map<ConfiguredOrder, RoutingOrder>([
 const businessTimes = new WeakMap<Value, BusinessTime>();
 
 /** The business time of a setting `businessHours`. It caches weeks, so it is made once for each configuration. */
-function businessTimeOf(setting: Value | undefined): BusinessTime {
+function toBusinessTime(setting: Value | undefined): BusinessTime {
   if (setting === undefined) return businessTime(undefined);
   const time = businessTimes.get(setting) ?? businessTime(toJson(ValueSchema, setting));
   businessTimes.set(setting, time);
@@ -80,11 +80,11 @@ export function readSettings(configuration: Configuration): TicketSettings {
     lastAgentRouting: settings?.lastAgentRouting ?? false,
     spamDetectionTagId: settings?.spamDetectionTagId ?? null,
     routingOrder: orders.get(settings?.routingOrder ?? ConfiguredOrder.SLA) ?? 'sla',
-    headerRules: headerRulesOf(settings?.programmaticHeaderRules),
+    headerRules: toHeaderRules(settings?.programmaticHeaderRules),
     subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
     mailFrom: settings?.mailFrom ?? null,
     genericTemplateId: settings?.genericTemplateId ?? null,
-    businessTime: businessTimeOf(settings?.businessHours),
+    businessTime: toBusinessTime(settings?.businessHours),
     erpAdapter: settings?.erpAdapter === ErpAdapter.HTTP ? 'http' : 'embedded',
     erpBaseUrl: settings?.erpBaseUrl ?? null,
     ...readFileSettings(configuration),
@@ -95,7 +95,7 @@ export function readSettings(configuration: Configuration): TicketSettings {
 const headerRules = new WeakMap<Value, HeaderRules>();
 
 /** The rules are read once: the settings are read for each request. */
-function headerRulesOf(setting: Value | undefined): HeaderRules {
+function toHeaderRules(setting: Value | undefined): HeaderRules {
   const known = setting && headerRules.get(setting);
   if (known) return known;
   const rules = readHeaderRules(setting && toJson(ValueSchema, setting));

@@ -27,7 +27,7 @@ type Command = fc.AsyncCommand<Model, Real>;
 const externalIdOf = ({ run }: Model, index: number) => `<${run}-${index}@example.com>`;
 const pathOf = ({ id }: Model, rest: string | number) => `/ticket/${id}/conversation/${rest}`;
 const textOf = (text: string) => ({ message: text, type: 'text' });
-const filesOf = (count: number) =>
+const findFiles = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ name: `${index}.txt`, base64: 'ZmlsZQ==' }));
 const sentStatus = (channel: string) => (channel === 'email' ? 'queued' : 'none');
 
@@ -47,7 +47,7 @@ function reply(kind: 'reply' | 'note' | 'draft', to: string[], files: number, ag
     const { ticket } = model;
     const recipients = kind === 'note' ? {} : { to };
     const flags = { isDraft: kind === 'draft', private: kind === 'note' };
-    const body = { content: textOf(kind), attachments: filesOf(files), ...recipients, ...flags };
+    const body = { content: textOf(kind), attachments: findFiles(files), ...recipients, ...flags };
     const response = await real.request('POST', pathOf(model, 'reply'), { body, caller: { profileId: agentId } });
     const got = to.length > 0 ? { to, cc: [] } : ticket.replyRecipients;
     const isRefused = kind === 'reply' && ticket.channel === 'email' && got.to.length + got.cc.length === 0;
@@ -85,7 +85,7 @@ export function store({ direction, isPrivate, externalId: index, at, files }: St
     const { ticket } = model;
     const externalId = index === undefined ? undefined : externalIdOf(model, index);
     const body = {
-      ...{ content: textOf('stored'), direction, private: isPrivate, from: kim, attachments: filesOf(files) },
+      ...{ content: textOf('stored'), direction, private: isPrivate, from: kim, attachments: findFiles(files) },
       ...(externalId === undefined ? {} : { externalConversationId: externalId }),
       ...(at === undefined ? {} : { createdAt: formatDateTime(startedAt + at) }),
     };
@@ -203,7 +203,7 @@ function patch(index: number, change: Change, agentId: number): Command {
       const body = {
         ...(text === undefined ? {} : { content: textOf(text) }),
         ...(to === undefined ? {} : { to }),
-        ...(files === undefined ? {} : { attachments: filesOf(files) }),
+        ...(files === undefined ? {} : { attachments: findFiles(files) }),
         ...(isDraft === undefined ? {} : { isDraft }),
       };
       const response = await real.request('PATCH', pathOf(model, id), { body, caller: { profileId: agentId } });

@@ -12,7 +12,7 @@ import { wordsOf } from '@ticketing/text/words.ts';
 import fc from 'fast-check';
 import { createdEvent } from '../src/ticket/rules/event.ts';
 import { initialTicket, type TicketState } from '../src/ticket/rules/fields.ts';
-import { documentOf, searchedTexts } from '../src/ticket/store/document.ts';
+import { searchedTexts, toDocument } from '../src/ticket/store/document.ts';
 import type { TicketsHarness } from './harness.ts';
 
 /** A ticket as docs/reference/api.md, Ticket fields, describes it: enums as spelled there, times in Unix seconds. */
@@ -170,7 +170,7 @@ export const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 0x7ff
 export async function insertTickets(harness: TicketsHarness, tickets: readonly NaiveTicket[]): Promise<void> {
   const documents = tickets.map((ticket) => {
     const state = stateOf(ticket);
-    return documentOf(state, wordsOf(searchedTexts(state)), {
+    return toDocument(state, wordsOf(searchedTexts(state)), {
       event: createdEvent(state, { eventId: `evt_${ticket.id}`, actor: testCaller() }),
     });
   });

@@ -5,12 +5,12 @@ import type {
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
-import { eventHeaderOf } from '../event-header.ts';
+import { eventHeaderFor } from '../event-header.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import type { Commit } from '../ticket/commit.ts';
 import { intentStates } from '../ticket/intent-to-proto.ts';
-import { slaRulesOf } from '../ticket/plan-patch.ts';
+import { slaRulesWith } from '../ticket/plan-patch.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import { type Analysis, decideAnalysis } from './rules.ts';
 
@@ -35,13 +35,13 @@ export async function applyAnalysis(
   request: ApplyAnalysisRequest,
 ): Promise<ApplyAnalysisResponse> {
   const analysis = readAnalysis(request);
-  const sla = await slaRulesOf(deps, await deps.tags.tree());
+  const sla = await slaRulesWith(deps, await deps.tags.tree());
   const { spamDetectionTagId: spamTagId } = await deps.settings();
   const { ticket } = await deps.commit({
     ticketId: request.ticketId,
     decide({ ticket: before }) {
       const now = secondsNow(deps.runtime);
-      return decideAnalysis(before, analysis, { now, sla, spamTagId, header: eventHeaderOf(deps, call) });
+      return decideAnalysis(before, analysis, { now, sla, spamTagId, header: eventHeaderFor(deps, call) });
     },
     requestId: request.analysisId,
   });

@@ -11,10 +11,10 @@ import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
-import { eventHeader, eventHeaderOf } from '../event-header.ts';
+import { eventHeader, eventHeaderFor } from '../event-header.ts';
 import { requireValidChanges } from '../ticket/check-changes.ts';
 import { intentStates } from '../ticket/intent-to-proto.ts';
-import { slaRulesOf } from '../ticket/plan-patch.ts';
+import { slaRulesWith } from '../ticket/plan-patch.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';
 import { followCustomer } from '../ticket/refresh-customer.ts';
 import { decideFields } from '../ticket/rules/decision.ts';
@@ -43,7 +43,7 @@ export async function recordExecution(
   if (request.validateOnly) return { $typeName: 'ticketing.tickets.v1.RecordExecutionResponse', version: 0 };
   const { profileId = null, profileKind: kind = 'service' } = request;
   const author = { profileId, isHuman: isHuman({ kind: kind as ProfileKind | 'service' }) };
-  const sla = await slaRulesOf(deps, await deps.tags.tree());
+  const sla = await slaRulesWith(deps, await deps.tags.tree());
   const header = eventHeader(deps, { profileId, kind }, traceparentOf(call.trace));
   const execution = {
     intentId,
@@ -81,7 +81,7 @@ export async function replaceAutoExecution(
     decide({ ticket }) {
       if (ticket.autoExecuteAt !== before) return {};
       const input = { autoExecuteAt: readSeconds(autoExecuteAt) };
-      const { change } = decideFields(ticket, input, secondsNow(deps.runtime), eventHeaderOf(deps, call));
+      const { change } = decideFields(ticket, input, secondsNow(deps.runtime), eventHeaderFor(deps, call));
       return change ? { change: { ...change, event: { ...change.event, cause: 'schedule' } } } : {};
     },
   });

@@ -26,7 +26,7 @@ export interface AnalysisRequestStore {
   /** Removes requests, apart from those that were made again since they were read. */
   remove(requests: readonly StoredRequest[]): Promise<void>;
   /** Removes the requests for a ticket. */
-  removeOf(ticketId: number): Promise<void>;
+  removeByTicket(ticketId: number): Promise<void>;
 }
 
 interface AnalysisRequestDocument extends StoredRequest {
@@ -72,7 +72,7 @@ export function analysisRequestStore(connection: Connection): AnalysisRequestSto
       }));
       await storeCall(() => requests.bulkWrite(deletions, { ordered: false }));
     },
-    async removeOf(ticketId) {
+    async removeByTicket(ticketId) {
       await storeCall(() => requests.deleteMany({ ticketId }));
     },
   };

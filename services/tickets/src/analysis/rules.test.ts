@@ -19,7 +19,7 @@ const createdAt = now - 60;
 const header = { eventId: 'evt_1', actor: { profileId: null, kind: 'system' } };
 const creator = { profileId: 21, isHuman: true };
 const tree = tagTree([tagState(1), tagState(2), tagState(3)]);
-const sla: SlaRules = { ...noSla, tagOf: tree.get };
+const sla: SlaRules = { ...noSla, findTag: tree.get };
 const intent: IntentState = {
   id: 7,
   aiAgentId: 4,
@@ -99,7 +99,7 @@ describe('an analysis', () => {
     const hour = 3600;
     const dueAfter = (seconds: number) => {
       const urgent = tagTree([tagState(1, null, { sla: hour })]);
-      const rules = { now, sla: { ...noSla, tagOf: urgent.get }, header, spamTagId: null };
+      const rules = { now, sla: { ...noSla, findTag: urgent.get }, header, spamTagId: null };
       const found = { ticketVersion: 1, isRefresh: false, text: undefined, tagIds: [1], spamStatus: undefined };
       const { change } = decideAnalysis(
         ticketWith({ dueBy: createdAt + seconds }),

@@ -4,7 +4,7 @@ import { changeFields } from '../ticket/rules/change.ts';
 import type { TicketDecision } from '../ticket/rules/decision.ts';
 import { executedEvent, updatedEvent } from '../ticket/rules/event.ts';
 import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
-import { agentsOf, changedIntents, type IntentState, isExecuted } from '../ticket/rules/intent.ts';
+import { changedIntents, type IntentState, isExecuted, listAgents } from '../ticket/rules/intent.ts';
 import { decidePatch, type PatchContext, type TicketPatch } from '../ticket/rules/patch.ts';
 import { type SlaRules, withStricterTargets } from '../ticket/rules/sla.ts';
 import { countsAsSpam, isManual } from '../ticket/rules/spam.ts';
@@ -67,8 +67,8 @@ function textAfter(ticket: TicketState, { text, isRefresh }: Analysis): TicketIn
   return { ...others, ...(ticket.summary === null || isRefresh ? { summary: summary ?? ticket.summary } : {}) };
 }
 
-function tagsAfter(ticket: TicketState, detected: readonly number[], { tagOf }: SlaRules): TicketInput {
-  const added = detected.filter((id) => tagOf(id) !== undefined && !ticket.tagIds.includes(id));
+function tagsAfter(ticket: TicketState, detected: readonly number[], { findTag }: SlaRules): TicketInput {
+  const added = detected.filter((id) => findTag(id) !== undefined && !ticket.tagIds.includes(id));
   return added.length === 0 ? {} : { tagIds: [...ticket.tagIds, ...new Set(added)] };
 }
 
@@ -83,10 +83,10 @@ function intentsAfter(ticket: TicketState, { intents: found, ticketVersion }: An
   const { aiSupportLevel, autoExecuteAt } = found;
   const merged = changedIntents(ticket.intents, found.intents);
   const intents = onSpam ? changedIntents(ticket.intents, merged.filter(isExecuted)) : merged;
-  if (onSpam) return { intents, aiAgentIds: agentsOf(intents), autoExecuteAt: null };
+  if (onSpam) return { intents, aiAgentIds: listAgents(intents), autoExecuteAt: null };
   // The analysis does not know later changes by a person or messages of the customer.
   const isOver = ticket.interventionVersion > ticketVersion || ticket.status === TicketStatus.CLOSED;
-  return { intents, aiAgentIds: agentsOf(intents), aiSupportLevel, autoExecuteAt: isOver ? null : autoExecuteAt };
+  return { intents, aiAgentIds: listAgents(intents), aiSupportLevel, autoExecuteAt: isOver ? null : autoExecuteAt };
 }
 
 /** The effects of the execution of an intent on its ticket. Units: times in Unix seconds. */
@@ -118,7 +118,7 @@ export function decideExecution(
   const input = {
     ...patch.input,
     intents: after,
-    aiAgentIds: agentsOf(after),
+    aiAgentIds: listAgents(after),
     // An automatic execution that a person has cancelled stays cancelled, whatever the list of intents says.
     autoExecuteAt: ticket.autoExecuteAt === null ? null : autoExecuteAt,
     status,

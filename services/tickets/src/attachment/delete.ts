@@ -7,7 +7,7 @@ import { releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import { attachmentNotFound } from '@ticketing/files/file-errors.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { eventHeaderOf } from '../event-header.ts';
+import { eventHeaderFor } from '../event-header.ts';
 import { decideFields } from '../ticket/rules/decision.ts';
 import { type AttachmentDeps, findAttachment } from './find.ts';
 
@@ -44,7 +44,7 @@ async function removeFromTicket(
       decide({ ticket }) {
         const attachments = ticket.attachments.filter(({ id }) => id !== attachmentId);
         if (attachments.length === ticket.attachments.length) return {};
-        return decideFields(ticket, { attachments }, secondsNow(runtime), eventHeaderOf({ runtime }, call));
+        return decideFields(ticket, { attachments }, secondsNow(runtime), eventHeaderFor({ runtime }, call));
       },
     });
   } catch (error) {

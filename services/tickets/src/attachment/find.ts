@@ -9,7 +9,7 @@ import type { TicketStore } from '../ticket/store/store.ts';
 /** The dependencies of the handlers of attachments. */
 export interface AttachmentDeps {
   tickets: Pick<TicketStore, 'findMessages'>;
-  conversations: Pick<ConversationStore, 'filesOf' | 'removeAttachment'>;
+  conversations: Pick<ConversationStore, 'findFiles' | 'removeAttachment'>;
   commit: Commit;
   attachments: FileContext;
 }
@@ -29,7 +29,7 @@ async function findListed(
   attachmentId?: string,
 ): Promise<ListedFiles> {
   // The ticket is read last: it may get a message between the two reads, but not lose one that was found.
-  const files = await conversations.filesOf(ticketId, attachmentId);
+  const files = await conversations.findFiles(ticketId, attachmentId);
   const ticket = await tickets.findMessages(ticketId);
   if (!ticket) return { ofTicket: [], ofMessages: [] };
   const ids = new Set([...ticket.conversationIds, ...ticket.draftIds]);

@@ -15,7 +15,7 @@ import type { CustomerDirectory } from '../customer/directory.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import { type CommitDeps, commitChange, ignoreDeleted } from '../ticket/commit.ts';
-import { planPatch, slaRulesOf } from '../ticket/plan-patch.ts';
+import { planPatch, slaRulesWith } from '../ticket/plan-patch.ts';
 import { readBulkElement } from '../ticket/read-patch.ts';
 import type { Bulk, BulkStore, ReservationStore } from './store.ts';
 
@@ -123,7 +123,7 @@ export function openBulks({ store, reservations, tags, settings, customers, writ
       traceparent: bulk.traceparent,
       now: secondsNow(runtime),
       includeInWorklog: request.includeInWorklog ?? true,
-      sla: await slaRulesOf({ settings }, await tags.tree()),
+      sla: await slaRulesWith({ settings }, await tags.tree()),
     };
     await whileRenewingLease(bulk, async () => {
       // One iterator for all workers: each takes the next change from it.

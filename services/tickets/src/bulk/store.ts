@@ -52,18 +52,18 @@ const durationMs = 10_000;
 const retentionMs = 24 * 60 * 60 * 1000;
 const maxAbandoned = 100;
 
-const collectionOf = (connection: Connection) =>
+const openCollection = (connection: Connection) =>
   connection.collection('bulks') as unknown as mongo.Collection<BulkDocument>;
 
 /** Builds the indexes of the bulks. */
 export async function buildBulkIndexes(connection: Connection): Promise<void> {
-  await collectionOf(connection).createIndex({ state: 1, 'lease.expiresAt': 1 });
-  await collectionOf(connection).createIndex({ state: 1, appliedAt: 1 });
+  await openCollection(connection).createIndex({ state: 1, 'lease.expiresAt': 1 });
+  await openCollection(connection).createIndex({ state: 1, appliedAt: 1 });
 }
 
 /** Opens the bulks on a connection. */
 export function bulkStore(connection: Connection): BulkStore {
-  const bulks = collectionOf(connection);
+  const bulks = openCollection(connection);
   const leases = openLeases(bulks, { connection, durationMs });
   const isUnfinished = { state: { $in: ['reserving' as const, 'applying' as const] } };
   return {
@@ -79,8 +79,8 @@ export function bulkStore(connection: Connection): BulkStore {
           throw error;
         }
       }),
-    find: (id) => storeCall(async () => bulkOf(await bulks.findOne({ _id: id }))),
-    takeOver: (id) => storeCall(async () => bulkOf((await leases.claim({ _id: id, ...isUnfinished })) ?? null)),
+    find: (id) => storeCall(async () => fromDocument(await bulks.findOne({ _id: id }))),
+    takeOver: (id) => storeCall(async () => fromDocument((await leases.claim({ _id: id, ...isUnfinished })) ?? null)),
     abandoned: () =>
       storeCall(async () => {
         const found = await bulks
@@ -106,7 +106,7 @@ export function bulkStore(connection: Connection): BulkStore {
   };
 }
 
-function bulkOf(document: (BulkDocument & { lease?: Lease | null }) | null): Bulk | undefined {
+function fromDocument(document: (BulkDocument & { lease?: Lease | null }) | null): Bulk | undefined {
   if (!document) return undefined;
   const { _id, state, request, caller, traceparent, lease } = document;
   return { id: _id, state, request: new Uint8Array(request.buffer), caller, traceparent, owner: lease?.owner ?? '' };

@@ -2,9 +2,9 @@ import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/en
 import { isEmailAddress } from '../rules/addresses.ts';
 import type { CustomerDirectory, ErpReadOptions, ErpResponse } from './directory.ts';
 import { maxMatches } from './erp/erp.ts';
-import { type Contract, type Customer, type CustomerCopy, customerCopyOf } from './rules/customer.ts';
+import { type Contract, type Customer, type CustomerCopy, toCustomerCopy } from './rules/customer.ts';
 import { hasEmail, identifyCustomer } from './rules/identify.ts';
-import { type LegitimationFacts, legitimationOf } from './rules/legitimation.ts';
+import { computeLegitimation, type LegitimationFacts } from './rules/legitimation.ts';
 import { type Mentions, mentionsIn } from './rules/mentions.ts';
 
 /** The customer of a ticket, its contract, and how sure it is that they belong to the ticket. */
@@ -68,7 +68,7 @@ interface IdentifyDeps {
 }
 
 /** The first message of a ticket, as evidence of its customer. */
-export function firstMessageOf(ticket: IdentifiableTicket): IdentifyingMessage {
+export function firstMessage(ticket: IdentifiableTicket): IdentifyingMessage {
   const { direction, from, fromName, to, subject, bodyPlain: text } = ticket;
   return { direction, from, fromName, to, subject, text };
 }
@@ -97,7 +97,7 @@ export async function identify(
   const { mode, deadline = customers.deadline() } = identifyOptions;
   const { lookFor = 'anybody', current = ticket.customerLegitimation } = identifyOptions;
   const options: ErpReadOptions = { mode, ticketId: ticket.id, deadline };
-  const traces = tracesOf(ticket, message);
+  const traces = findTraces(ticket, message);
   const found =
     lookFor === 'anybody' && ticket.customerId === null && ticket.contractId === null
       ? await detect(customers, traces, options)
@@ -116,7 +116,7 @@ export async function identify(
     letter: traces.letter,
   };
   const customerLegitimation = await score(customers, facts, options);
-  const copy = customer === undefined ? {} : customerCopyOf(customer);
+  const copy = customer === undefined ? {} : toCustomerCopy(customer);
   return { input: { customerId, contractId, customerLegitimation, ...copy }, customer };
 }
 
@@ -145,7 +145,7 @@ interface Traces {
   email: string | null;
 }
 
-function tracesOf({ channel }: Pick<IdentifiableTicket, 'channel'>, message: IdentifyingMessage): Traces {
+function findTraces({ channel }: Pick<IdentifiableTicket, 'channel'>, message: IdentifyingMessage): Traces {
   const { direction, from, fromName, to, subject, text, earlier = [] } = message;
   const texts = [subject, text, ...earlier];
   const mentions = mentionsIn(texts);
@@ -205,10 +205,10 @@ async function score(
   { mode, deadline }: ErpReadOptions,
 ): Promise<number> {
   if (facts.isSenderKnown !== undefined || facts.senderEmail === null || mode === 'cacheOnly') {
-    return legitimationOf(facts);
+    return computeLegitimation(facts);
   }
-  const ifKnown = legitimationOf({ ...facts, isSenderKnown: true });
-  const ifUnknown = legitimationOf({ ...facts, isSenderKnown: false });
+  const ifKnown = computeLegitimation({ ...facts, isSenderKnown: true });
+  const ifUnknown = computeLegitimation({ ...facts, isSenderKnown: false });
   if (ifKnown === ifUnknown) return ifKnown;
   const matches = await customers.match({ ids: [], email: facts.senderEmail }, deadline);
   return matches && !matches.some((customer) => hasEmail(customer, facts.senderEmail)) ? ifUnknown : ifKnown;

@@ -55,7 +55,7 @@ export async function searchCustomers(
     deps.tags.tree(),
     deps.searches.run(callerKey(call.caller), () => deps.customers.search(query, { limit, offset })),
   ]);
-  const sizes = customers.map((customer) => sizeOf(customer, tree));
+  const sizes = customers.map((customer) => messageSize(customer, tree));
   requirePageSize(sizes);
   await deps.pages.take(
     callerKey(call.caller),
@@ -72,7 +72,7 @@ export async function searchCustomers(
   return isLargePage(sizes) ? markAsLarge(response) : response;
 }
 
-function sizeOf(customer: Customer, tree: TagTree): number {
+function messageSize(customer: Customer, tree: TagTree): number {
   const tags = tagMessages(customer.tagIds, tree);
   return tags.reduce((sum, tag) => sum + tagSize(tag), JSON.stringify(customer).length);
 }
@@ -82,7 +82,7 @@ export function customerMessage(customer: Customer, tree: TagTree, ticket?: { fr
   return {
     $typeName: 'ticketing.tickets.v1.Customer',
     ...customerFields(customer),
-    ...tagsOf(customer.tagIds, tree),
+    ...shownTags(customer.tagIds, tree),
     contracts: customer.contracts.map(contractMessage),
     ...(ticket ? { emailMatches: isSameEmail(ticket.from, customer.email) } : {}),
   };
@@ -94,10 +94,10 @@ export function customerSummary(
   tree: TagTree,
 ): CustomerSummary | undefined {
   if (customerId === null) return undefined;
-  return { $typeName: 'ticketing.tickets.v1.CustomerSummary', ...tagsOf(customerTagIds, tree) };
+  return { $typeName: 'ticketing.tickets.v1.CustomerSummary', ...shownTags(customerTagIds, tree) };
 }
 
 /** The tags of a customer, without those that do not exist. */
-function tagsOf(tagIds: readonly number[], tree: TagTree) {
+function shownTags(tagIds: readonly number[], tree: TagTree) {
   return { tags: tagMessages(tagIds, tree), tagIds: tagIds.filter(tree.get) };
 }

@@ -7,7 +7,7 @@ import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { versionPrecondition } from '@ticketing/service-kit/call/if-match.ts';
 import { sweep } from '@ticketing/store/document/sweep.ts';
-import { eventHeaderOf } from '../event-header.ts';
+import { eventHeaderFor } from '../event-header.ts';
 import { deletedEvent } from '../ticket/rules/event.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import type { ErasureStore } from './store.ts';
@@ -46,7 +46,7 @@ export async function deleteTicket(
     if (!stored) throw notFound('Ticket');
     requireVersion(stored.ticket.version);
     const now = secondsNow(deps.runtime);
-    const event = deletedEvent(stored.ticket, eventHeaderOf(deps, call), now);
+    const event = deletedEvent(stored.ticket, eventHeaderFor(deps, call), now);
     isErased = await deps.tickets.erase(stored.ticket, event, new Date(now * 1000));
     if (!isErased && stored.reservedBy !== null) await deps.resolveReservation(stored.reservedBy, ticketId);
   }

@@ -12,7 +12,7 @@ import { isPartOfTicket, isSentBy } from '../message/checks.ts';
 import { ticketTokenHeader } from '../message/rules/ticket-token.ts';
 import { findSubchannelViolations } from '../ticket/find-subchannel-violations.ts';
 import { isProgrammatic } from '../ticket/rules/programmatic.ts';
-import { mailboxOf } from '../ticket/rules/subchannels.ts';
+import { findMailbox } from '../ticket/rules/subchannels.ts';
 import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 import { addMailToTicket } from './add-to-ticket.ts';
 import { createTicketOfMail } from './create-ticket.ts';
@@ -119,7 +119,7 @@ async function findSubchannel(
 ): Promise<number | null> {
   if (subchannelId === undefined) {
     const { subchannels } = await deps.settings();
-    return mailboxOf([...recipients, ...mail.to, ...mail.cc], subchannels) ?? null;
+    return findMailbox([...recipients, ...mail.to, ...mail.cc], subchannels) ?? null;
   }
   const violations = await findSubchannelViolations(deps.settings, [{ input: { subchannelId }, pointer: '#' }]);
   if (violations.length > 0) throw invalidInput(violations);

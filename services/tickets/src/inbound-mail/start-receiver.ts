@@ -5,7 +5,7 @@ import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { requireSpace } from '@ticketing/store/connection/free-space.ts';
 import type { TicketSettings } from '../settings.ts';
-import { mailboxOf } from '../ticket/rules/subchannels.ts';
+import { findMailbox } from '../ticket/rules/subchannels.ts';
 import type { InboundMailDeps } from './open.ts';
 import { takeInMail } from './receive.ts';
 import { defaultSmtpLimits, type MailHandler, type ReceiverConfig, startSmtpReceiver } from './smtp-receiver.ts';
@@ -25,7 +25,7 @@ function mailHandler(deps: InboundMailDeps, { log, space }: Pick<Kit<unknown, un
     async accepts(recipient) {
       requireSpace(space);
       const isKnown = ({ subchannels }: TicketSettings) =>
-        subchannels && mailboxOf([recipient], subchannels) !== undefined;
+        subchannels && findMailbox([recipient], subchannels) !== undefined;
       if (isKnown(await deps.settings())) return true;
       const isAccepted = isKnown(await deps.settings('owner'));
       if (isAccepted !== undefined) return isAccepted;

@@ -8,7 +8,7 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { hasSameCustomer, identifyByMessage } from '../customer/identify.ts';
-import { eventHeaderOf } from '../event-header.ts';
+import { eventHeaderFor } from '../event-header.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import type { TextWork } from '../text/work.ts';
 import type { Commit } from '../ticket/commit.ts';
@@ -135,7 +135,7 @@ export async function addMessage(
         // A repeated request, or one that took over the message of another process.
         if (stored.conversationIds.includes(conversation.id)) return {};
         requireRoom(stored);
-        const header = eventHeaderOf(deps, call);
+        const header = eventHeaderFor(deps, call);
         const input = identified(stored.ticket);
         const context = { ...options, input, now: secondsNow(deps.runtime), header };
         return decideAddedMessage(stored.ticket, conversation, context);

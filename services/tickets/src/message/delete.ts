@@ -7,7 +7,7 @@ import { releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { eventHeaderOf } from '../event-header.ts';
+import { eventHeaderFor } from '../event-header.ts';
 import type { Commit } from '../ticket/commit.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import type { MessageStores } from './add.ts';
@@ -53,7 +53,7 @@ export async function deleteConversation(
       ticketId,
       decide({ ticket, conversationIds }) {
         if (!conversationIds.includes(conversationId)) throw notFound('Conversation');
-        const header = eventHeaderOf(deps, call);
+        const header = eventHeaderFor(deps, call);
         return decideDeletedNote(ticket, stored.conversation, { now: secondsNow(deps.runtime), header });
       },
     });

@@ -63,8 +63,8 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
   const now = () => new Date(serverTime(connection));
   const change = (externalId: string, from: MessageReference, to: MessageReference) =>
     storeCall(async () => {
-      const set = { $set: { ...referenceOf(to), unseenSince: now() } };
-      const { matchedCount } = await externalIds.updateOne({ _id: externalId, ...referenceOf(from) }, set);
+      const set = { $set: { ...toReference(to), unseenSince: now() } };
+      const { matchedCount } = await externalIds.updateOne({ _id: externalId, ...toReference(from) }, set);
       return matchedCount === 1;
     });
   return {
@@ -73,7 +73,7 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
         for (;;) {
           if (await insert({ _id: externalId, ...proposed, unseenSince: now() })) return proposed;
           const claimed = await externalIds.findById(externalId).lean();
-          if (claimed) return referenceOf(claimed);
+          if (claimed) return toReference(claimed);
           // A deletion has freed it between the two operations.
         }
       }),
@@ -82,7 +82,7 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
     find: (ids) =>
       storeCall(async () => {
         const found = await externalIds.find({ _id: { $in: [...ids] } }).lean();
-        const byId = new Map(found.map((one) => [one._id, referenceOf(one)]));
+        const byId = new Map(found.map((one) => [one._id, toReference(one)]));
         return ids.flatMap((id) => byId.get(id) ?? []);
       }),
     ofTicket: (ticketId, count) =>
@@ -98,7 +98,7 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
         }));
       }),
     async freeOne(externalId, claimed) {
-      await storeCall(() => externalIds.deleteOne({ _id: externalId, ...referenceOf(claimed) }));
+      await storeCall(() => externalIds.deleteOne({ _id: externalId, ...toReference(claimed) }));
     },
     async freeMessage(conversationId) {
       await storeCall(() => externalIds.deleteMany({ conversationId }));
@@ -112,7 +112,7 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
         const unseen = { unseenSince: { $lt: before } };
         const found = await externalIds.find(unseen).sort({ unseenSince: 1 }).limit(limit).lean();
         return found.map((one) => ({
-          ...referenceOf(one),
+          ...toReference(one),
           externalId: one._id,
           unseenSince: one.unseenSince ?? before,
         }));
@@ -126,7 +126,7 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
   };
 }
 
-function referenceOf({ ticketId, conversationId }: MessageReference): MessageReference {
+function toReference({ ticketId, conversationId }: MessageReference): MessageReference {
   return { ticketId, conversationId };
 }
 

@@ -1,7 +1,7 @@
 import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { eventHeaderOf } from '../event-header.ts';
+import { eventHeaderFor } from '../event-header.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { Commit } from '../ticket/commit.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
@@ -75,7 +75,7 @@ export async function publishDraft(
       if (conversationIds.includes(id)) throw messageWasSent();
       if (!draftIds.includes(id)) throw notFound('Conversation');
       requireRoom({ conversationIds });
-      return decidePublishedDraft(current, message, { now, header: eventHeaderOf(deps, call) });
+      return decidePublishedDraft(current, message, { now, header: eventHeaderFor(deps, call) });
     },
     requestId: call.idempotency?.id,
   });

@@ -54,7 +54,7 @@ export async function listConversations(
 ): Promise<ListConversationsResponse> {
   const [messages, stored] = await Promise.all([
     deps.tickets.findMessages(ticketId),
-    deps.conversations.sizesOf(ticketId),
+    deps.conversations.findSizes(ticketId),
   ]);
   if (!messages) throw notFound('Ticket');
   const { conversationIds, draftIds, openingMessageId } = messages;

@@ -23,7 +23,7 @@ import {
   textViolations,
 } from './add-requested.ts';
 import { intentViolations } from './checks.ts';
-import { recipientsOf, recipientViolations, replySubject } from './rules/reply.ts';
+import { chooseRecipients, recipientViolations, replySubject } from './rules/reply.ts';
 import { mailFields, messageSender } from './sender.ts';
 import type { MessageViews, ShownReference } from './views.ts';
 
@@ -87,7 +87,7 @@ async function planReply(
   }
   return {
     ...sender,
-    ...recipientsOf(ticket, request, ownAddresses(await deps.settings())),
+    ...chooseRecipients(ticket, request, ownAddresses(await deps.settings())),
     direction: Direction.OUT,
     subject,
     intentIds,
@@ -130,16 +130,16 @@ export async function storeConversation(
       : []),
   ];
   const known = violations.length === 0 && (await deps.writer.findKnown(request.externalConversationId));
-  if (known) return responseOf(deps, call, known);
+  if (known) return respond(deps, call, known);
   violations.push(...(await findMailboxViolations(deps.settings, channel, subchannelId)));
   if (violations.length > 0) throw invalidInput(violations);
   const message = await planRecord(deps, call, request, stored.ticket);
   call.idempotency?.addSubject(ticketSubject(ticketId));
   const added = await addRequestedMessage(deps, call, stored, { request, message, isDraft: false });
-  return responseOf(deps, call, added);
+  return respond(deps, call, added);
 }
 
-async function responseOf(
+async function respond(
   deps: WriteMessageDeps,
   call: Call,
   reference: ShownReference,

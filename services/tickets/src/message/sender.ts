@@ -9,7 +9,7 @@ import type { TicketState } from '../ticket/rules/fields.ts';
 import { type MessageCall, type MessageStores, newMail } from './add.ts';
 import type { ConversationInput } from './rules/fields.ts';
 import { newMessageId } from './rules/outgoing-mail.ts';
-import { senderOf } from './rules/reply.ts';
+import { chooseSender } from './rules/reply.ts';
 import { openingMessage } from './views.ts';
 
 /** The fields of a message that say who sends it, and by which mailbox. */
@@ -28,7 +28,7 @@ export async function messageSender(
 }
 
 function senderBy({ subchannels, mailFrom }: TicketSettings, subchannelId: number | null) {
-  return senderOf(subchannelId === null ? undefined : subchannels?.get(subchannelId), mailFrom);
+  return chooseSender(subchannelId === null ? undefined : subchannels?.get(subchannelId), mailFrom);
 }
 
 function authorFields(caller: Caller): AuthorFields {

@@ -59,9 +59,9 @@ export interface ConversationStore {
   find(id: number): Promise<StoredConversation | undefined>;
   findSome(ids: readonly number[]): Promise<StoredConversation[]>;
   /** The sizes of the messages of a ticket, oldest first, also of those that the ticket does not have yet. The index has them. */
-  sizesOf(ticketId: number): Promise<ConversationSize[]>;
+  findSizes(ticketId: number): Promise<ConversationSize[]>;
   /** The files of those messages of a ticket that list some, also of messages that the ticket does not have yet. */
-  filesOf(ticketId: number, attachmentId?: string): Promise<ConversationFiles[]>;
+  findFiles(ticketId: number, attachmentId?: string): Promise<ConversationFiles[]>;
   /** Takes a file out of the lists of all messages of a ticket. */
   removeAttachment(ticketId: number, attachmentId: string): Promise<void>;
   /** How many messages a ticket has received since a time, up to a limit. Units: Unix seconds. */
@@ -71,7 +71,7 @@ export interface ConversationStore {
   /** Stores texts that were made again from the body of a message, which does not count as a change of it. */
   setDerived(conversation: ConversationState): Promise<void>;
   remove(id: number): Promise<void>;
-  removeOf(ticketId: number): Promise<void>;
+  removeByTicket(ticketId: number): Promise<void>;
   /** The messages that have been unseen for some time, the oldest first. Units: ms. */
   unseenFor(ms: number, limit: number): Promise<UnseenMessage[]>;
   /** Marks a message as unseen from now on. Returns false if there is no such message. */
@@ -85,8 +85,8 @@ export interface ConversationStore {
 /** Opens the messages on a connection. */
 export function conversationStore(connection: Connection): ConversationStore {
   const conversations = conversationCollection(connection);
-  const storedOf = (document: ConversationDocument): StoredConversation => ({
-    conversation: stateOf(document),
+  const toStored = (document: ConversationDocument): StoredConversation => ({
+    conversation: fromDocument(document),
     revision: document.revision,
     isBeingPublished: (document.publishingUntil?.getTime() ?? 0) > serverTime(connection),
     mail: document.mail,
@@ -94,7 +94,7 @@ export function conversationStore(connection: Connection): ConversationStore {
   return {
     insert: (conversation, mail) =>
       storeCall(async () => {
-        const document = { ...documentOf(conversation, mail), unseenSince: new Date(serverTime(connection)) };
+        const document = { ...toDocument(conversation, mail), unseenSince: new Date(serverTime(connection)) };
         try {
           await conversations.insertOne(document);
           return true;
@@ -106,22 +106,22 @@ export function conversationStore(connection: Connection): ConversationStore {
     find: (id) =>
       storeCall(async () => {
         const found = await conversations.findOne({ _id: id });
-        return found ? storedOf(found) : undefined;
+        return found ? toStored(found) : undefined;
       }),
     findSome: (ids) =>
-      storeCall(async () => (await conversations.find({ _id: { $in: [...ids] } }).toArray()).map(storedOf)),
-    sizesOf: (ticketId) =>
+      storeCall(async () => (await conversations.find({ _id: { $in: [...ids] } }).toArray()).map(toStored)),
+    findSizes: (ticketId) =>
       storeCall(async () => {
         const options = { projection: { bytes: 1 }, sort: { createdAt: 1, _id: 1 } } as const;
         const found = await conversations.find({ ticketId }, options).toArray();
         return found.map(({ _id, bytes }) => ({ id: _id, bytes }));
       }),
-    filesOf: (ticketId, attachmentId) =>
+    findFiles: (ticketId, attachmentId) =>
       storeCall(async () => {
         const hasFiles = { ticketId, 'attachments.id': attachmentId ?? { $exists: true } };
         const found = await conversations.find(hasFiles, { projection: { attachments: 1 } }).toArray();
         return found.map((document) => {
-          const { id, attachments } = stateOf(document);
+          const { id, attachments } = fromDocument(document);
           return { id, attachments };
         });
       }),
@@ -163,7 +163,7 @@ export function conversationStore(connection: Connection): ConversationStore {
     async remove(id) {
       await storeCall(() => conversations.deleteOne({ _id: id }));
     },
-    async removeOf(ticketId) {
+    async removeByTicket(ticketId) {
       await storeCall(() => conversations.deleteMany({ ticketId }));
     },
     unseenFor: (ms, limit) =>
@@ -188,7 +188,7 @@ export function conversationStore(connection: Connection): ConversationStore {
   };
 }
 
-function documentOf(conversation: ConversationState, mail: MailDocument | null): ConversationDocument {
+function toDocument(conversation: ConversationState, mail: MailDocument | null): ConversationDocument {
   const { id, ticketId, ...fields } = conversation;
   return {
     _id: id,
@@ -207,7 +207,7 @@ function storedFields(fields: Partial<ConversationInput>): Record<string, unknow
 }
 
 /** The message of a document. */
-export function stateOf(document: ConversationDocument): ConversationState {
+export function fromDocument(document: ConversationDocument): ConversationState {
   const fields = conversationFieldNames.map((name) => [name, conversationField(name).load(document[name] as never)]);
   return {
     ...(Object.fromEntries(fields) as unknown as ConversationInput),

@@ -166,7 +166,7 @@ function toProto(
       modifiedBy: conversation.modifiedBy,
       publishedBy: conversation.publishedBy,
     }),
-    sender: senderOf(conversation, profiles),
+    sender: toSender(conversation, profiles),
     intentIds: [...conversation.intentIds],
     attachments: attachmentMessages(`/ticket/${conversation.ticketId}`, conversation.attachments),
     // A draft whose publishing was interrupted is not sent.
@@ -176,7 +176,7 @@ function toProto(
   };
 }
 
-function senderOf(
+function toSender(
   { agentId, from, fromName }: Pick<ConversationState, 'agentId' | 'from' | 'fromName'>,
   profiles: ReadonlyMap<number, Profile>,
 ): ConversationSender {

@@ -1,5 +1,5 @@
 import { normalAddress, type OutgoingMail, recipientsLeft } from '../message/rules/outgoing-mail.ts';
-import { senderOf } from '../message/rules/reply.ts';
+import { chooseSender } from '../message/rules/reply.ts';
 import type { TicketTokens } from '../message/rules/ticket-token.ts';
 import type { Subchannels } from '../ticket/rules/subchannels.ts';
 import { type ComposeOptions, composeMail } from './compose.ts';
@@ -58,7 +58,7 @@ export async function attemptMail(
 }
 
 function currentSender({ subchannelId }: OutgoingMail, { subchannels, mailFrom }: SenderSettings) {
-  return senderOf(subchannelId === null ? undefined : subchannels?.get(subchannelId), mailFrom);
+  return chooseSender(subchannelId === null ? undefined : subchannels?.get(subchannelId), mailFrom);
 }
 
 function withInvalid(outcome: MailOutcome, invalid: readonly string[]): MailOutcome {

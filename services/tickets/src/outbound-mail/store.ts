@@ -6,7 +6,7 @@ import { openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection } from 'mongoose';
 import type { OutgoingMail } from '../message/rules/outgoing-mail.ts';
 import { type ConversationDocument, conversationCollection } from '../message/schema.ts';
-import { stateOf } from '../message/store.ts';
+import { fromDocument } from '../message/store.ts';
 
 /** The messages that have to be sent as mails. Errors of every operation: store_unavailable. */
 export interface MailQueue {
@@ -114,7 +114,7 @@ export function outgoingMailStore(connection: Connection): MailQueue {
 }
 
 function toOutgoingMail(document: ConversationDocument): OutgoingMail {
-  const { body, bodyHtml, bodyPlain, createdAt, externalConversationId, type, ...message } = stateOf(document);
+  const { body, bodyHtml, bodyPlain, createdAt, externalConversationId, type, ...message } = fromDocument(document);
   const { attempts = 0, reached = [], references = [] } = document.mail ?? {};
   const { id, ticketId, subchannelId, from, fromName, to, cc, bcc, subject, isAutomatic } = message;
   const isText = type === ContentType.TEXT;

@@ -49,7 +49,7 @@ export async function getLatestTickets(
       ? scopeQueries(call.caller, await deps.tags.tree(), settings.spamDetectionTagId)
       : [];
   const queue = openQueue(deps, settings, conditions, scope);
-  const key = ticketId === undefined ? undefined : await deps.queue.keyOf(ticketId, settings.routingOrder);
+  const key = ticketId === undefined ? undefined : await deps.queue.findKey(ticketId, settings.routingOrder);
   if (ticketId !== undefined && key === undefined) throw notFound('Ticket');
   const [earliest, previous, next] = await Promise.all([
     queue.first(),

@@ -4,7 +4,7 @@ import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type QueueChange, queueKeys } from '../ticket/rules/queue-keys.ts';
-import { type QueueView, queueNeighbours } from './neighbours-query.ts';
+import { queueNeighbours, type QueueView } from './neighbours-query.ts';
 import type { KeysAround } from './window-query.ts';
 
 const view: QueueView = { order: 'sla', spamTagId: null };
@@ -336,7 +336,7 @@ const anyStep = fc.oneof(
 );
 type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 
-const keyOf = (one: Queued) => queueKeys(one).sla;
+const findKey = (one: Queued) => queueKeys(one).sla;
 
 /**
  * Whether an id may be the next one on a side of a position: each ticket may be where it was at any time since `from`, but
@@ -354,7 +354,7 @@ function isPossible(
     ];
     const isRecent = ({ version }: Stored, index: number) =>
       (versions[index + 1]?.at ?? Number.POSITIVE_INFINITY) >= from && version >= (known.get(one) ?? 0);
-    return versions.filter(isRecent).map(({ after }) => (after && isQueued(after, view) ? keyOf(after) : undefined));
+    return versions.filter(isRecent).map(({ after }) => (after && isQueued(after, view) ? findKey(after) : undefined));
   };
   const isBeyond = (place: string, limit: string) => (side === 1 ? place > limit : place < limit);
   const others = ids.filter((one) => one !== id && one !== found);
@@ -377,7 +377,7 @@ async function runSteps(steps: readonly Step[]): Promise<void> {
     const [from, known] = [queue.clock.ms - 900, new Map(queue.acknowledged)];
     const found = await queue.find(at);
     const possible = { history: queue.history, from, known };
-    const position = { id: at.id, key: keyOf(at) };
+    const position = { id: at.id, key: findKey(at) };
     expect(isPossible(found.previous, possible, { ...position, side: -1 }), `previous ${found.previous}`).toBe(true);
     expect(isPossible(found.next, possible, { ...position, side: 1 }), `next ${found.next}`).toBe(true);
   }

@@ -1,9 +1,9 @@
 import {
   defaultQueueGroup,
   type QueueChange,
-  queueGroupOf,
   queueKeys,
   type RoutingOrder,
+  toQueueGroup,
 } from '../ticket/rules/queue-keys.ts';
 import {
   idAfter,
@@ -103,7 +103,7 @@ export function queueNeighbours(read: ReadKeysAround, now: () => number): QueueN
     return undefined;
   }
 
-  function widthOf({ spamTagId }: QueueView): number {
+  function chooseWidth({ spamTagId }: QueueView): number {
     const limit = spamTagId === null ? maxWidth : maxWidthOfDocuments;
     const wanted = Math.min(lookups.count() * keysPerLookup, limit);
     const kept = windows.reduce((sum, { keys }) => sum + keys.length, 0);
@@ -150,7 +150,7 @@ export function queueNeighbours(read: ReadKeysAround, now: () => number): QueueN
         const meanwhile = isSameView(current, view) ? known(position) : undefined;
         if (meanwhile) return meanwhile;
       }
-      const width = running ? minWidth : widthOf(view);
+      const width = running ? minWidth : chooseWidth(view);
       const reading = readWindow(view, position, width);
       if (width >= sharedWidth) {
         const end = () => {
@@ -183,7 +183,7 @@ function neighbours(previous: number | null | undefined, next: number | null | u
 
 /** The position of a ticket in a view of the queue; undefined if it is not in it. */
 function keyIn({ order, spamTagId }: QueueView, ticket: NonNullable<QueueChange['after']>): string | undefined {
-  if (queueGroupOf(ticket) !== defaultQueueGroup) return undefined;
+  if (toQueueGroup(ticket) !== defaultQueueGroup) return undefined;
   return spamTagId !== null && ticket.tagIds.includes(spamTagId) ? undefined : queueKeys(ticket)[order];
 }
 

@@ -12,7 +12,7 @@ export interface QueueStore {
   /** Finds the first ticket that matches, from the start of the queue or from a position in it. */
   first(request: QueueRequest): Promise<number | undefined>;
   /** Reads the position of a ticket, in the queue or not; undefined if there is no such ticket. */
-  keyOf(ticketId: number, order: RoutingOrder): Promise<string | undefined>;
+  findKey(ticketId: number, order: RoutingOrder): Promise<string | undefined>;
   /** Reads the keys around a position of the queue without conditions of a request. */
   keysAround: ReadKeysAround;
 }
@@ -37,7 +37,7 @@ export function queueStore(tickets: TicketCollection): QueueStore {
     storeCall(() => translateTimeLimit(tooSlowDetail, operation));
   return {
     first: (request) => inTime(() => findFirst(tickets, request)),
-    keyOf: (ticketId, order) =>
+    findKey: (ticketId, order) =>
       storeCall(async () => {
         const options = { projection: { _id: 0, [`queueKeys.${order}`]: 1 } };
         // A deleted ticket has none.

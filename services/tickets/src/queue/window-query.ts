@@ -44,7 +44,7 @@ export interface QueuePosition {
  */
 export function idBefore(window: QueueWindow, { id, key }: QueuePosition): number | null | undefined {
   if (!isWithin(window, key)) return undefined;
-  let index = indexOf(window.keys, key) - 1;
+  let index = findIndex(window.keys, key) - 1;
   if (window.ids[index] === id) index -= 1;
   return window.ids[index] ?? (window.low === undefined ? null : undefined);
 }
@@ -52,7 +52,7 @@ export function idBefore(window: QueueWindow, { id, key }: QueuePosition): numbe
 /** The same for the id after a position. */
 export function idAfter(window: QueueWindow, { id, key }: QueuePosition): number | null | undefined {
   if (!isWithin(window, key)) return undefined;
-  let index = indexOf(window.keys, key);
+  let index = findIndex(window.keys, key);
   if (window.ids[index] === id) index += 1;
   return window.ids[index] ?? (window.high === undefined ? null : undefined);
 }
@@ -67,7 +67,7 @@ export function moveInWindow(window: QueueWindow, id: number, key: string | unde
     ids.splice(from, 1);
   }
   if (key === undefined || !isWithin(window, key)) return;
-  const to = indexOf(keys, key);
+  const to = findIndex(keys, key);
   keys.splice(to, 0, key);
   ids.splice(to, 0, id);
 }
@@ -77,7 +77,7 @@ function isWithin({ low, high }: QueueWindow, key: string): boolean {
 }
 
 /** The index of the first key that is not before a position. */
-function indexOf(keys: readonly string[], key: string): number {
+function findIndex(keys: readonly string[], key: string): number {
   let from = 0;
   let to = keys.length;
   while (from < to) {

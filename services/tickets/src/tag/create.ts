@@ -2,7 +2,7 @@ import { TagReference, TagType, TagVisibility } from '@ticketing/contracts/ticke
 import type { CreateTagRequest, CreateTagResponse } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { eventHeaderOf } from '../event-header.ts';
+import { eventHeaderFor } from '../event-header.ts';
 import type { TagDeps } from './open.ts';
 import { requireValidNameAndParent, tagChangedEvent } from './rules/tag.ts';
 import type { TagState } from './rules/tree.ts';
@@ -18,7 +18,7 @@ export async function createTag(deps: TagDeps, call: Call, request: CreateTagReq
     const tag = newTag(request, secondsNow(runtime));
     requireValidNameAndParent(tree, tag);
     id ||= await next();
-    return { tag: { ...tag, id }, event: tagChangedEvent(tag, eventHeaderOf(deps, call)) };
+    return { tag: { ...tag, id }, event: tagChangedEvent(tag, eventHeaderFor(deps, call)) };
   });
   return { $typeName: 'ticketing.tickets.v1.CreateTagResponse', success: true, id };
 }

@@ -2,7 +2,7 @@ import type { DeleteTagRequest, DeleteTagResponse } from '@ticketing/contracts/t
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { eventHeaderOf } from '../event-header.ts';
+import { eventHeaderFor } from '../event-header.ts';
 import type { TagDeps } from './open.ts';
 import { requireChildless, tagDeletedEvent } from './rules/tag.ts';
 
@@ -24,7 +24,7 @@ export async function deleteTag(deps: TagDeps, call: Call, { id }: DeleteTagRequ
     requireChildless(tree, id);
     const version = before.version + 1;
     const tag = { id, version, deleted: true, cleanUpUntil: now + cleanUpForSeconds, deletedBy } as const;
-    return { tag, event: tagDeletedEvent(version, now, eventHeaderOf(deps, call)) };
+    return { tag, event: tagDeletedEvent(version, now, eventHeaderFor(deps, call)) };
   });
   await deps.removeTags([{ id, deletedBy }], call.signal);
   return { $typeName: 'ticketing.tickets.v1.DeleteTagResponse', success: true };

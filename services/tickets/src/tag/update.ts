@@ -2,7 +2,7 @@ import type { UpdateTagRequest, UpdateTagResponse } from '@ticketing/contracts/t
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { eventHeaderOf } from '../event-header.ts';
+import { eventHeaderFor } from '../event-header.ts';
 import type { TagDeps } from './open.ts';
 import { changeTag, requireValidNameAndParent, type TagInput, tagChangedEvent } from './rules/tag.ts';
 import { tagMessages } from './to-proto.ts';
@@ -20,7 +20,7 @@ export async function updateTag(deps: TagDeps, call: Call, request: UpdateTagReq
     if (!before) throw notFound('Tag');
     const after = changeTag(before, input, secondsNow(deps.runtime));
     requireValidNameAndParent(current, after);
-    return after === before ? undefined : { tag: after, event: tagChangedEvent(after, eventHeaderOf(deps, call)) };
+    return after === before ? undefined : { tag: after, event: tagChangedEvent(after, eventHeaderFor(deps, call)) };
   });
   const [tag] = tagMessages([request.id], tree);
   if (!tag) throw new Error('the changed tag is not in the tree');

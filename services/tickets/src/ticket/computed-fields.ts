@@ -15,7 +15,7 @@ import { tagMessages } from '../tag/to-proto.ts';
 import { ticketFields } from './rules/fields.ts';
 import { activeWithinSeconds } from './rules/keys.ts';
 import { replyRecipients } from './rules/reply-recipients.ts';
-import { interfaceOf, type Subchannels, shownSubchannelId } from './rules/subchannels.ts';
+import { type Subchannels, shownInterface, shownSubchannelId } from './rules/subchannels.ts';
 import { hasRequiredSkills, workingIds } from './rules/worked-on.ts';
 import type { StoredTicket } from './store/stored-ticket.ts';
 
@@ -29,9 +29,9 @@ export interface RenderContext {
   /** Whether mails to an address come back into this system. */
   isOurs(address: string): boolean;
   /** The customer of a ticket, in the form of the message. */
-  customerOf(ticket: StoredTicket['ticket']): CustomerMessage | CustomerSummary | undefined;
+  showCustomer(ticket: StoredTicket['ticket']): CustomerMessage | CustomerSummary | undefined;
   /** The intents of a ticket, in the form of the message. */
-  intentsOf(ticket: StoredTicket['ticket']): TicketIntent[] | TicketIntentSummary[];
+  showIntents(ticket: StoredTicket['ticket']): TicketIntent[] | TicketIntentSummary[];
   now: number;
 }
 
@@ -80,14 +80,14 @@ export function computedFields({ ticket, workedOn }: StoredTicket, context: Rend
       ticket.channel === Channel.CHAT && (ticket.lastCustomerMessageAt ?? 0) > now - activeWithinSeconds,
     body,
     subchannelId: shownSubchannelId(ticket, context.subchannels) ?? undefined,
-    interface: interfaceOf(ticket, context.subchannels),
-    customer: context.customerOf(ticket),
+    interface: shownInterface(ticket, context.subchannels),
+    customer: context.showCustomer(ticket),
     attachments: attachmentMessages(`/ticket/${ticket.id}`, shownAttachments(ticket.attachments)),
     template: undefined,
     tags: tagMessages(ticket.tagIds, tree),
     // A deleted tag stays on the ticket until the cleanup has removed it.
     tagIds: ticket.tagIds.filter(tree.get),
-    intents: context.intentsOf(ticket),
+    intents: context.showIntents(ticket),
     rawData: context.withRawData ? ticketFields.rawData.toMessage(ticket.rawData) : undefined,
     customerLegitimationMessage: legitimationMessage(ticket.customerLegitimation),
     lastResponseAuthor:

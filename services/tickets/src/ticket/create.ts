@@ -16,7 +16,7 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
-import { eventHeaderOf } from '../event-header.ts';
+import { eventHeaderFor } from '../event-header.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { addressViolations } from '../rules/addresses.ts';
 import type { ReadSettings } from '../settings.ts';
@@ -229,8 +229,8 @@ async function planUpdate(
     ticketId: existing.ticket.id,
     identify: followCustomer(writes.customers, input, isHuman(call.caller)),
     decide({ ticket }, identified) {
-      const fields = withStricterTargets(ticket, withFilesOf(ticket, { ...identified, ...input }), sla);
-      return decideFields(ticket, fields, now, eventHeaderOf(writes, call));
+      const fields = withStricterTargets(ticket, addFiles(ticket, { ...identified, ...input }), sla);
+      return decideFields(ticket, fields, now, eventHeaderFor(writes, call));
     },
     requestId: call.idempotency?.id,
     read: existing,
@@ -238,7 +238,7 @@ async function planUpdate(
 }
 
 /** Adds the files of an update to those of the ticket. */
-function withFilesOf(ticket: TicketState, { attachments: added = [], ...input }: TicketInput): TicketInput {
+function addFiles(ticket: TicketState, { attachments: added = [], ...input }: TicketInput): TicketInput {
   if (added.length === 0) return input;
   const attachments = [...ticket.attachments, ...added];
   if (attachments.length > maxTicketFiles) {

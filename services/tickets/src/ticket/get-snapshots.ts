@@ -48,7 +48,7 @@ export async function getTicketSnapshots(
   const snapshots: TicketSnapshot[] = [];
   const slice = startTimeSlice();
   for (const one of stored) {
-    snapshots.push(await snapshotOf(deps.views, one, options));
+    snapshots.push(await toSnapshot(deps.views, one, options));
     if (slice.isOver()) await slice.pause();
   }
   const tree = await deps.tags.tree();
@@ -64,7 +64,7 @@ export async function getTicketSnapshots(
   };
 }
 
-async function snapshotOf(
+async function toSnapshot(
   views: SnapshotDeps['views'],
   stored: StoredTicket,
   { spamDetectionTagId, ...options }: RenderOptions & { spamDetectionTagId: number | null },

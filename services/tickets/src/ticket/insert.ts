@@ -5,8 +5,8 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
-import { firstMessageOf, identify } from '../customer/identify.ts';
-import { eventHeaderOf } from '../event-header.ts';
+import { firstMessage, identify } from '../customer/identify.ts';
+import { eventHeaderFor } from '../event-header.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import { readSlaRules } from './plan-patch.ts';
@@ -56,7 +56,7 @@ export async function draftTicket(
   const context = { id: ids.id, openingMessageId, now: secondsNow(deps.runtime), creator, lastAgentRouting, sla };
   const draft: TicketDraft = { input, context, headerRules, identified: {} };
   const ticket = decideTicket(draft);
-  const { input: identified } = await identify(deps, ticket, firstMessageOf(ticket), { mode: 'cached' });
+  const { input: identified } = await identify(deps, ticket, firstMessage(ticket), { mode: 'cached' });
   return { ...draft, identified };
 }
 
@@ -99,7 +99,7 @@ export async function insertTicket(
     id: call.idempotency.id,
     at: new Date(secondsNow(deps.runtime) * 1000),
   };
-  const event = createdEvent(ticket, eventHeaderOf(deps, call));
+  const event = createdEvent(ticket, eventHeaderFor(deps, call));
   await claimFiles(deps.attachments, ticket.id, ticket.attachments);
   const conversationIds = await deps.storeOpeningMail(call, ticket);
   if (!(await deps.tickets.insert(ticket, { event, appliedRequest, conversationIds }))) return undefined;

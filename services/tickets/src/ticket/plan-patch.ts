@@ -47,11 +47,11 @@ export async function readSlaRules(
   deps: { settings: ReadSettings; tags: Pick<TagStore, 'tree'> },
   setsTags: boolean,
 ): Promise<SlaRules> {
-  return setsTags ? slaRulesOf(deps, await deps.tags.tree()) : noSla;
+  return setsTags ? slaRulesWith(deps, await deps.tags.tree()) : noSla;
 }
 
 /** Reads the rules of deadlines, with tags that were read before. */
-export async function slaRulesOf({ settings }: { settings: ReadSettings }, tree: TagTree): Promise<SlaRules> {
+export async function slaRulesWith({ settings }: { settings: ReadSettings }, tree: TagTree): Promise<SlaRules> {
   const { businessTime } = await settings();
-  return { businessTime, tagOf: tree.get };
+  return { businessTime, findTag: tree.get };
 }

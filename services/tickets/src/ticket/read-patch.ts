@@ -9,7 +9,7 @@ import {
   UpdateTicketRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { spellingsOf } from '@ticketing/rest/codec/options.ts';
-import { fieldOf, type TicketFieldName, type TicketInput, ticketFields } from './rules/fields.ts';
+import { type TicketFieldName, type TicketInput, ticketField, ticketFields } from './rules/fields.ts';
 import type { TicketPatch } from './rules/patch.ts';
 
 /** Fields whose name in a request differs from that in the ticket. */
@@ -39,7 +39,7 @@ export function ticketInputReader(request: DescMessage): (message: Message) => T
     for (const { localName, path, name, isList } of fields) {
       const value = values[localName];
       if (given ? !given.has(path) : value === undefined || (isList && (value as unknown[]).length === 0)) continue;
-      input[name] = value === undefined ? fieldOf(name).initial : fieldOf(name).fromMessage(value as never);
+      input[name] = value === undefined ? ticketField(name).initial : ticketField(name).fromMessage(value as never);
     }
     return input;
   };

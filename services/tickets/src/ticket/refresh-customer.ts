@@ -1,10 +1,10 @@
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { CustomerDirectory, ErpReadOptions, ErpResponse } from '../customer/directory.ts';
-import { firstMessageOf, hasSameCustomer, identify } from '../customer/identify.ts';
-import { type Customer, customerCopyOf } from '../customer/rules/customer.ts';
+import { firstMessage, hasSameCustomer, identify } from '../customer/identify.ts';
+import { type Customer, toCustomerCopy } from '../customer/rules/customer.ts';
 import { confirmedLegitimation } from '../customer/rules/legitimation.ts';
-import { eventHeaderOf } from '../event-header.ts';
+import { eventHeaderFor } from '../event-header.ts';
 import type { ChangePlan, Commit } from './commit.ts';
 import { isSameValue } from './rules/change.ts';
 import { decideFields } from './rules/decision.ts';
@@ -32,7 +32,7 @@ export async function refreshCustomer(
   deadline: number,
 ): Promise<StoredTicket> {
   const { ticket } = stored;
-  const { input, customer } = await identify(deps, ticket, firstMessageOf(ticket), { mode: 'fresh', deadline });
+  const { input, customer } = await identify(deps, ticket, firstMessage(ticket), { mode: 'fresh', deadline });
   if (customer === undefined) return stored;
   const refreshed = withoutLoss(ticket, input);
   if (hasSameCustomer({ ...ticket, ...refreshed }, ticket)) return stored;
@@ -41,7 +41,7 @@ export async function refreshCustomer(
     decide({ ticket: current }) {
       // Somebody else has set them since they were read.
       if (!hasSameCustomer(current, ticket)) return {};
-      const { change } = decideFields(current, refreshed, secondsNow(deps.runtime), eventHeaderOf(deps, call));
+      const { change } = decideFields(current, refreshed, secondsNow(deps.runtime), eventHeaderFor(deps, call));
       return change ? { change: { ...change, event: { ...change.event, cause: 'refresh' } } } : {};
     },
   });
@@ -83,7 +83,7 @@ export function customerReader({
     if (customerId === null) return null;
     const customer = await customers.customer(customerId, { mode, ticketId, deadline });
     if (customer === undefined) return undefined;
-    const copy = customerCopyOf(customer);
+    const copy = toCustomerCopy(customer);
     const isCurrent =
       ticket.customerEmail === copy.customerEmail && isSameValue(ticket.customerTagIds, copy.customerTagIds);
     if (!isCurrent) await customerCopies.set({ customerId, ticketId, copy, revision: runtime.randomUUID() });
@@ -119,7 +119,7 @@ async function fieldsThatFollow(
   if (input.customerId === null) changed.contractId = null;
   const givesContract = (input.contractId ?? null) !== null;
   const followsContract = givesContract && input.customerId === undefined;
-  const { input: identified } = await identify({ customers }, changed, firstMessageOf(changed), {
+  const { input: identified } = await identify({ customers }, changed, firstMessage(changed), {
     mode: 'cached',
     lookFor: followsContract ? 'customerOfContract' : 'nobody',
     deadline,

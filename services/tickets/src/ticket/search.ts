@@ -57,7 +57,7 @@ export function searchTickets(
     const selection = await select(deps, call, list);
     const [tree, page] = await Promise.all([selection.tags, readPage(deps, call, request, { ...list, ...selection })]);
     const total =
-      list.cursor?.total ?? totalOf(page, list.offset) ?? (await deps.lists.totals.count(selection.counted));
+      list.cursor?.total ?? readTotal(page, list.offset) ?? (await deps.lists.totals.count(selection.counted));
     return respond(deps, call, request, { ...list, tree, page, total });
   });
 }
@@ -145,7 +145,7 @@ async function respond(
 }
 
 /** The number of tickets of a list, if its first or last page shows it: undefined if not. */
-function totalOf({ count, end }: Page, offset: number): number | undefined {
+function readTotal({ count, end }: Page, offset: number): number | undefined {
   return !end && (count > 0 || offset === 0) ? offset + count : undefined;
 }
 

@@ -12,7 +12,7 @@ import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import type { Commit } from './commit.ts';
 import { findSubchannelViolations } from './find-subchannel-violations.ts';
-import { planPatch, slaRulesOf } from './plan-patch.ts';
+import { planPatch, slaRulesWith } from './plan-patch.ts';
 import { readPatch } from './read-patch.ts';
 import { setsTags, tagViolations } from './rules/patch.ts';
 import { ticketSubject } from './store/stored-ticket.ts';
@@ -54,7 +54,7 @@ export async function updateTicket(
     traceparent: traceparentOf(call.trace),
     now: secondsNow(deps.runtime),
     includeInWorklog: request.includeInWorklog ?? true,
-    sla: await slaRulesOf(deps, tree),
+    sla: await slaRulesWith(deps, tree),
     requireVersion: versionPrecondition(call),
   });
   const stored = await deps.commit({ ...plan, requestId: call.idempotency?.id });

@@ -16,7 +16,7 @@ import type { ProfileStore } from '@ticketing/store/cache/profile-store.ts';
 import { compileObject, type Source } from '@ticketing/store/document/compile-object.ts';
 import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import type { ErpResponse } from '../customer/directory.ts';
-import { type Customer, customerCopyOf } from '../customer/rules/customer.ts';
+import { type Customer, toCustomerCopy } from '../customer/rules/customer.ts';
 import { customerMessage, customerSummary } from '../customer/search.ts';
 import { type ReadSettings, settingsKnowing } from '../settings.ts';
 import type { TagTree } from '../tag/rules/tree.ts';
@@ -26,7 +26,7 @@ import type { TextWork } from '../text/work.ts';
 import { computedFieldNames, computedFields, profileIds, type RenderContext } from './computed-fields.ts';
 import { intentMessages, intentSummaries } from './intent-to-proto.ts';
 import type { ReadCustomer } from './refresh-customer.ts';
-import { fieldOf, type TicketFieldName, ticketFields } from './rules/fields.ts';
+import { type TicketFieldName, ticketField, ticketFields } from './rules/fields.ts';
 import { ownAddresses } from './rules/subchannels.ts';
 import type { TicketStore } from './store/store.ts';
 import type { StoredTicket } from './store/stored-ticket.ts';
@@ -159,11 +159,11 @@ async function fullTicket(deps: ViewDeps, stored: StoredTicket, options: FullOpt
   const current = await ticketWithCurrentTexts(deps, stored, options);
   const [body, customer] = await Promise.all([shownBody(current.ticket), options.customer]);
   const shown =
-    customer === undefined ? current : { ...current, ticket: { ...current.ticket, ...customerCopyOf(customer) } };
-  const customerOf: CustomerOf = (one, tree) => (customer ? customerMessage(customer, tree, one) : undefined);
-  const intentsOf: IntentsOf = ({ id, intents }) => intentMessages(id, intents);
+    customer === undefined ? current : { ...current, ticket: { ...current.ticket, ...toCustomerCopy(customer) } };
+  const showCustomer: ShowCustomer = (one, tree) => (customer ? customerMessage(customer, tree, one) : undefined);
+  const showIntents: ShowIntents = ({ id, intents }) => intentMessages(id, intents);
   const tree = await treeWith(deps, options.tree, customer?.tagIds ?? []);
-  const parts = { customerOf, intentsOf };
+  const parts = { showCustomer, showIntents };
   const [ticket] = await render(deps, [shown], { ...options, tree }, parts, (one, renderContext) =>
     renderFull(one, renderContext, body),
   );
@@ -179,23 +179,23 @@ async function compactTickets(
   const customerTagIds = stored.flatMap(({ ticket }) => ticket.customerTagIds);
   const tree = await treeWith(deps, options.tree, customerTagIds);
   const parts = {
-    customerOf: customerSummary,
-    intentsOf: ({ intents }: StoredTicket['ticket']) => intentSummaries(intents),
+    showCustomer: customerSummary,
+    showIntents: ({ intents }: StoredTicket['ticket']) => intentSummaries(intents),
   };
   return render(deps, stored, { ...options, tree }, parts, (one, renderContext) => renderCompact(one, renderContext));
 }
 
 /** Makes the message of a ticket's customer. */
-type CustomerOf = (ticket: StoredTicket['ticket'], tree: TagTree) => CustomerMessage | CustomerSummary | undefined;
+type ShowCustomer = (ticket: StoredTicket['ticket'], tree: TagTree) => CustomerMessage | CustomerSummary | undefined;
 
 /** Makes the messages of a ticket's intents. */
-type IntentsOf = RenderContext['intentsOf'];
+type ShowIntents = RenderContext['showIntents'];
 
 async function render<Message>(
   deps: ViewDeps,
   stored: readonly StoredTicket[],
   options: RenderOptions,
-  { customerOf, intentsOf }: { customerOf: CustomerOf; intentsOf: IntentsOf },
+  { showCustomer, showIntents }: { showCustomer: ShowCustomer; showIntents: ShowIntents },
   renderOne: (stored: StoredTicket, context: RenderContext) => Message,
 ): Promise<Message[]> {
   const now = secondsNow(deps.runtime);
@@ -212,8 +212,8 @@ async function render<Message>(
     profiles,
     subchannels: settings.subchannels,
     isOurs: ownAddresses(settings),
-    customerOf: (ticket) => customerOf(ticket, tree),
-    intentsOf,
+    showCustomer: (ticket) => showCustomer(ticket, tree),
+    showIntents,
     now,
   };
   const make = (one: StoredTicket) => renderOne(one, renderContext);
@@ -251,7 +251,7 @@ function compileRenderer<Message>(
       if ((computedFieldNames as readonly string[]).includes(name)) return [name, { input: 'second', name }];
       if (name === 'id') return [name, { input: 'first', name }];
       if (!(name in ticketFields)) throw new Error(`${type.typeName}.${name} is neither stored nor computed`);
-      return [name, { input: 'first', name, read: fieldOf(name as TicketFieldName).toMessage }];
+      return [name, { input: 'first', name, read: ticketField(name as TicketFieldName).toMessage }];
     }),
   ]);
   return (stored, context, body) => make(stored.ticket, computedFields(stored, context, body));

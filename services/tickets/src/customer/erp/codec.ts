@@ -86,8 +86,8 @@ function contractOfMessage(message: ContractMessage): Contract {
     id: message.id,
     customerId: message.customerId || null,
     status: message.status || null,
-    startDate: secondsOf(message.startDate),
-    endDate: secondsOf(message.endDate),
+    startDate: toSeconds(message.startDate),
+    endDate: toSeconds(message.endDate),
     productName: message.productName || null,
     zip: message.zip || null,
     email: message.email || null,
@@ -96,7 +96,7 @@ function contractOfMessage(message: ContractMessage): Contract {
   };
 }
 
-function secondsOf(time: Timestamp | undefined): number | null {
+function toSeconds(time: Timestamp | undefined): number | null {
   return time === undefined ? null : Number(time.seconds);
 }
 

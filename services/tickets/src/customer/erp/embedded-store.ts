@@ -67,15 +67,15 @@ export function customerStore(connection: Connection): CustomerStore {
     list: (conditions, { limit, offset }) =>
       storeCall(async () => {
         const options = { ...contentOnly, sort: { _id: 1 }, skip: offset, limit } as const;
-        const found = await customers.find(filterOf(conditions), options).toArray();
+        const found = await customers.find(toFilter(conditions), options).toArray();
         return found.map(({ content }) => content);
       }),
-    count: (conditions) => storeCall(() => customers.countDocuments(filterOf(conditions))),
+    count: (conditions) => storeCall(() => customers.countDocuments(toFilter(conditions))),
     write: (ids, make) => storeCall(() => write(customers, ids, make)),
   };
 }
 
-function filterOf({ anyKey, keys = [], wordBeginnings = [] }: CustomerConditions): mongo.Filter<CustomerDocument> {
+function toFilter({ anyKey, keys = [], wordBeginnings = [] }: CustomerConditions): mongo.Filter<CustomerDocument> {
   const conditions: mongo.Filter<CustomerDocument>[] = [
     ...(anyKey ? [{ keys: { $in: [...anyKey] } }] : []),
     ...keys.map((key) => ({ keys: key })),

@@ -31,21 +31,21 @@ export function embeddedErp(store: CustomerStore): EmbeddedErp {
 
   return {
     async search(query, page) {
-      const conditions = conditionsOf(query);
+      const conditions = toConditions(query);
       if (!conditions) return { customers: [], total: 0 };
       const [contents, total] = await Promise.all([store.list(conditions, page), store.count(conditions)]);
-      return { customers: contents.map(customerOf), total };
+      return { customers: contents.map(fromContent), total };
     },
     async customer(id) {
       if (await isEmpty()) return undefined;
       const content = await store.find(id);
-      return content === undefined ? undefined : customerOf(content);
+      return content === undefined ? undefined : fromContent(content);
     },
     async contract(id) {
       if (await isEmpty()) return undefined;
       const contents = await store.list({ keys: [contractKey(id)] }, { limit: 2, offset: 0 });
       const contracts = contents
-        .flatMap((content) => customerOf(content).contracts)
+        .flatMap((content) => fromContent(content).contracts)
         .filter((one) => fold(one.id) === fold(id));
       return contracts.find((one) => one.id === id) ?? contracts[0];
     },
@@ -53,14 +53,14 @@ export function embeddedErp(store: CustomerStore): EmbeddedErp {
       const anyKey = ids.flatMap((id) => [`~customer=${idKey(id)}`, `~contract=${idKey(id)}`]);
       if (email !== null) anyKey.push(emailKey(email));
       if (anyKey.length === 0 || (await isEmpty())) return [];
-      return (await store.list({ anyKey }, { limit: maxMatches, offset: 0 })).map(customerOf);
+      return (await store.list({ anyKey }, { limit: maxMatches, offset: 0 })).map(fromContent);
     },
     async add(customers) {
       const ids = customers.map(({ id }) => id);
       const written = await store.write(ids, (stored) =>
         customers.map((given, index) => {
           const content = stored.get(given.id);
-          return sizedDocument(addToCustomer(content === undefined ? undefined : customerOf(content), given), index);
+          return sizedDocument(addToCustomer(content === undefined ? undefined : fromContent(content), given), index);
         }),
       );
       hasCustomers = true;
@@ -70,7 +70,7 @@ export function embeddedErp(store: CustomerStore): EmbeddedErp {
 }
 
 /** The conditions of a query; undefined if no customer can match. */
-function conditionsOf(query: CustomerQuery): CustomerConditions | undefined {
+function toConditions(query: CustomerQuery): CustomerConditions | undefined {
   const { q, customerId, contractId, email, phone, firstname, lastname, zip } = query;
   const wordBeginnings = q === undefined ? [] : wordsOf([q]);
   if (q !== undefined && wordBeginnings.length === 0) return undefined;
@@ -88,13 +88,13 @@ function conditionsOf(query: CustomerQuery): CustomerConditions | undefined {
 
 /** The document of a customer of an import. Errors: too_large. */
 function sizedDocument(customer: Customer, index: number): CustomerDocument {
-  const document = documentOf(customer);
+  const document = toDocument(customer);
   if (document.content.length <= maxCustomerLength) return document;
   const detail = `has more than ${maxCustomerLength} characters with its contracts`;
   throw invalidInput([{ pointer: `#/customers/${index}`, code: 'too_large', detail }]);
 }
 
-function documentOf(customer: Customer): CustomerDocument {
+function toDocument(customer: Customer): CustomerDocument {
   const { id, company, firstname, lastname, email, phone, address, zip, city, contracts } = customer;
   const keys = [
     ...[`customer=${fold(id)}`, `~customer=${idKey(id)}`],
@@ -115,7 +115,7 @@ function documentOf(customer: Customer): CustomerDocument {
   };
 }
 
-const customerOf = (content: string) => JSON.parse(content) as Customer;
+const fromContent = (content: string) => JSON.parse(content) as Customer;
 const fold = (id: string) => id.trim().toLowerCase();
 const foldName = (name: string) => wordSequence(name, name.length).trim();
 const contractKey = (id: string) => `contract=${fold(id)}`;

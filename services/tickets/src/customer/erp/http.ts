@@ -32,8 +32,8 @@ export function httpErp(outbound: Pick<OutboundGuard, 'request'>, options: HttpE
   return {
     async search(query, page) {
       const response = await send('POST', 'customers/search', { ...query, ...page });
-      const customers = listOf(response, page.limit);
-      return { customers, total: totalOf(response, page.offset + customers.length) };
+      const customers = readList(response, page.limit);
+      return { customers, total: readTotal(response, page.offset + customers.length) };
     },
     async customer(id) {
       const response = isSegment(id) ? await send('GET', `customers/${encodeURIComponent(id)}`) : undefined;
@@ -44,7 +44,7 @@ export function httpErp(outbound: Pick<OutboundGuard, 'request'>, options: HttpE
       return response === undefined ? undefined : read<Contract>(contractFromJson, response);
     },
     match: async ({ ids, email }) =>
-      listOf(await send('POST', 'customers/match', { ids, email, limit: maxMatches }), maxMatches),
+      readList(await send('POST', 'customers/match', { ids, email, limit: maxMatches }), maxMatches),
   };
 }
 
@@ -84,20 +84,20 @@ async function request(
   return read((text) => JSON.parse(text), bytes.toString('utf8'));
 }
 
-function listOf(response: unknown, limit: number): Customer[] {
-  const customers = memberOf(response, 'customers');
+function readList(response: unknown, limit: number): Customer[] {
+  const customers = readMember(response, 'customers');
   if (!Array.isArray(customers)) throw new ErpRequestError('the response has no list of customers');
   return customers.slice(0, limit).map((one) => read(customerFromJson, one));
 }
 
-function totalOf(response: unknown, atLeast: number): number {
-  const total = memberOf(response, 'total');
+function readTotal(response: unknown, atLeast: number): number {
+  const total = readMember(response, 'total');
   if (typeof total === 'number' && Number.isInteger(total) && total >= 0 && total <= 0x7fff_ffff)
     return Math.max(total, atLeast);
   throw new ErpRequestError('the response has no total');
 }
 
-function memberOf(response: unknown, name: string): unknown {
+function readMember(response: unknown, name: string): unknown {
   return typeof response === 'object' && response !== null && name in response
     ? (response as Record<string, unknown>)[name]
     : undefined;

@@ -47,14 +47,14 @@ const maxWaiting = 256;
  * Errors of a call: erp_unavailable, if the settings do not say where the ERP system is.
  */
 export function openErp(parts: ErpParts): () => Promise<ConfiguredErp> {
-  const guardOf = guards(parts);
+  const findGuard = guards(parts);
   const readToken = secretReader('erpToken', parts.secrets);
   return async () => {
     const { erpAdapter, erpBaseUrl, version } = await parts.settings();
     if (erpAdapter === 'embedded') return { erp: parts.embedded, cacheName: undefined };
     if (erpBaseUrl === null) throw erpUnavailable(new Error('the setting erpBaseUrl has no value'), 60);
     const baseUrl = erpBaseUrl;
-    const guard = guardOf(`${version} ${baseUrl}`);
+    const guard = findGuard(`${version} ${baseUrl}`);
     const call = <Result>(use: (erp: Erp) => Promise<Result>) =>
       guard(async () => use(httpErp(parts.outbound, { baseUrl, token: await readToken(version), ...parts })));
     const erp: Erp = {

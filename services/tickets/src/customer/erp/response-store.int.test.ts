@@ -63,9 +63,9 @@ test('a response is erased with the last ticket that has used it, also if severa
   await responses.put('a', '2', later(9), 3);
   await responses.put('b', '1', later(9), 1);
   await responses.put('c', '1', later(9));
-  await responses.eraseOf(1);
+  await responses.eraseByTicket(1);
   expect(await stored()).toEqual(['a', 'c']);
-  await Promise.all([responses.eraseOf(2), responses.eraseOf(3)]);
+  await Promise.all([responses.eraseByTicket(2), responses.eraseByTicket(3)]);
   expect(await stored()).toEqual(['c']);
 });
 
@@ -75,7 +75,7 @@ test('a response that is kept or used after the deletion of its ticket is erased
   await responses.put('b', '1', later(9), 2);
   expect(await responses.find('b', at(0), 1)).toBe('1');
   expect(await stored()).toEqual(['b']);
-  await responses.eraseOf(2);
+  await responses.eraseByTicket(2);
   expect(await stored()).toEqual([]);
 });
 
@@ -87,6 +87,6 @@ test(`a response that more than ${maxTicketsOfResponse} tickets have used belong
     await responses.put(key, '1', later(9), 1);
     for (let ticketId = 2; ticketId <= uses; ticketId++) await responses.find(key, at(0), ticketId);
   }
-  for (let ticketId = 1; ticketId <= maxTicketsOfResponse + 1; ticketId++) await responses.eraseOf(ticketId);
+  for (let ticketId = 1; ticketId <= maxTicketsOfResponse + 1; ticketId++) await responses.eraseByTicket(ticketId);
   expect(await stored()).toEqual(['many']);
 });

@@ -27,7 +27,7 @@ export interface ErpResponseStore {
   find(key: string, valid: { now: number; keptMs: number }, ticketId?: number): Promise<string | undefined>;
   put(key: string, content: string, expiresAt: Date, ticketId?: number): Promise<void>;
   /** Erases the responses that only this ticket has used. */
-  eraseOf(ticketId: number): Promise<void>;
+  eraseByTicket(ticketId: number): Promise<void>;
   /** Removes expired responses, and those that expire first if there are more than `max`. Returns how many are left. */
   trim(now: Date, max: number): Promise<number>;
 }
@@ -65,10 +65,10 @@ export function erpResponseStore(
 
   /** Called after a use was stored: a later deletion finds the use, and this call finds an earlier deletion. */
   async function eraseIfDeleted(ticketId: number): Promise<void> {
-    if (await isDeleted(ticketId)) await eraseOf(ticketId);
+    if (await isDeleted(ticketId)) await eraseByTicket(ticketId);
   }
 
-  async function eraseOf(ticketId: number): Promise<void> {
+  async function eraseByTicket(ticketId: number): Promise<void> {
     const used = await responses.find({ ticketIds: ticketId }, { projection: { _id: 1 } }).toArray();
     if (used.length === 0) return;
     const areUsed = { _id: { $in: used.map(({ _id }) => _id) } };
@@ -91,7 +91,7 @@ export function erpResponseStore(
         await retryUpsert(() => responses.updateOne({ _id: key }, update, { upsert: true }));
         if (ticketId !== undefined) await eraseIfDeleted(ticketId);
       }),
-    eraseOf: (ticketId) => storeCall(() => eraseOf(ticketId)),
+    eraseByTicket: (ticketId) => storeCall(() => eraseByTicket(ticketId)),
     trim: (now, max) => storeCall(() => trim(responses, now, max)),
   };
 }

@@ -62,7 +62,7 @@ export interface CustomerCopy {
 }
 
 /** The copy of a customer; empty if the ERP system does not have the customer. */
-export function customerCopyOf(customer: Customer | null): CustomerCopy {
+export function toCustomerCopy(customer: Customer | null): CustomerCopy {
   return { customerTagIds: customer?.tagIds ?? [], customerEmail: customer?.email ?? null };
 }
 

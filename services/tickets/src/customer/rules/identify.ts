@@ -26,7 +26,7 @@ export interface FoundCustomer {
  */
 export function identifyCustomer(customers: readonly Customer[], traces: CustomerTraces): FoundCustomer | undefined {
   const ranked = customers
-    .map((customer) => ({ customer, rank: rankOf(customer, traces) }))
+    .map((customer) => ({ customer, rank: rankCustomer(customer, traces) }))
     .filter(({ rank }) => rank > 0)
     .sort((left, right) => right.rank - left.rank);
   const [best, second] = ranked;
@@ -34,7 +34,7 @@ export function identifyCustomer(customers: readonly Customer[], traces: Custome
   return { customer: best.customer, contractId: chooseContract(best.customer.contracts, traces)?.id ?? null };
 }
 
-function rankOf(customer: Customer, { mentions, email }: CustomerTraces): number {
+function rankCustomer(customer: Customer, { mentions, email }: CustomerTraces): number {
   const hasContract = customer.contracts.some(({ id }) => mentions.hasId(id));
   return (hasContract ? 4 : 0) + (mentions.hasId(customer.id) ? 2 : 0) + (hasEmail(customer, email) ? 1 : 0);
 }

@@ -1,7 +1,7 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { describe, expect, it } from 'vitest';
 import type { Contract, Customer } from './customer.ts';
-import { type LegitimationFacts, legitimationMessage, legitimationOf } from './legitimation.ts';
+import { computeLegitimation, type LegitimationFacts, legitimationMessage } from './legitimation.ts';
 import { mentionsIn } from './mentions.ts';
 
 const contract: Contract = {
@@ -96,7 +96,7 @@ const rows: [number, string, Partial<LegitimationFacts>][] = [
 describe('the score is', () => {
   // spec: 6.46
   it.each(rows)('%i if %s', (score, _, facts) => {
-    expect(legitimationOf({ ...plain, ...facts })).toBe(score);
+    expect(computeLegitimation({ ...plain, ...facts })).toBe(score);
   });
 
   it.each<[string, Partial<LegitimationFacts>]>([
@@ -109,7 +109,7 @@ describe('the score is', () => {
     ['one id only', says('V-4711')],
     ['an id that begins with the contract id', says('K-1, V-47111')],
   ])('10 for %s', (_, facts) => {
-    expect(legitimationOf({ ...plain, ...facts })).toBe(10);
+    expect(computeLegitimation({ ...plain, ...facts })).toBe(10);
   });
 });
 
@@ -128,13 +128,13 @@ describe('the first rule that applies wins', () => {
     [13, '13 before the unknown sender', { ...says('V-4711 von Grünwald'), ...unknownSender }],
     [12, '12 before 10', unknownSender],
   ])('%i: %s', (score, _, facts) => {
-    expect(legitimationOf({ ...plain, ...facts })).toBe(score);
+    expect(computeLegitimation({ ...plain, ...facts })).toBe(score);
   });
 
   it('a score of a sender without an e-mail address is never 12', () => {
     const phone = { channel: Channel.PHONE, senderEmail: null, isSenderKnown: undefined };
-    expect(legitimationOf({ ...plain, ...phone })).toBe(10);
-    expect(legitimationOf({ ...plain, ...phone, ...nobody })).toBe(0);
+    expect(computeLegitimation({ ...plain, ...phone })).toBe(10);
+    expect(computeLegitimation({ ...plain, ...phone, ...nobody })).toBe(0);
   });
 });
 

@@ -31,7 +31,7 @@ export const confirmedLegitimation = 30;
  *
  * Source: docs/reference/api.md, Legitimation.
  */
-export function legitimationOf(facts: LegitimationFacts): number {
+export function computeLegitimation(facts: LegitimationFacts): number {
   if (facts.current >= confirmedLegitimation) return facts.current;
   const isUnknownSender = isIncoming(facts) && facts.senderEmail !== null && facts.isSenderKnown === false;
   if (facts.customerId === null || facts.contractId === null) return isUnknownSender ? 12 : 0;

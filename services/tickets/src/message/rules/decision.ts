@@ -62,9 +62,9 @@ function decide(
     ticket,
     {
       ...input,
-      ...countOf(ticket, message.direction),
-      ...(message.private ? {} : timesOf(ticket, message, now)),
-      ...(isLatest ? latestMessageOf(ticket, message, now) : {}),
+      ...countMessage(ticket, message.direction),
+      ...(message.private ? {} : changedTimes(ticket, message, now)),
+      ...(isLatest ? changedLatestMessage(ticket, message, now) : {}),
       ...(reopens ? { status: TicketStatus.OPEN } : {}),
     },
     now,
@@ -73,20 +73,20 @@ function decide(
   return { change: { ...change, event }, conversation };
 }
 
-function countOf(ticket: TicketState, direction: Direction): TicketInput {
+function countMessage(ticket: TicketState, direction: Direction): TicketInput {
   if (direction === Direction.IN) return { incomingMessages: ticket.incomingMessages + 1 };
   if (direction === Direction.OUT) return { outgoingMessages: ticket.outgoingMessages + 1 };
   return { internalMessages: ticket.internalMessages + 1 };
 }
 
 /** The time of a message, at most `now`: a time in the future would keep later messages from being the last one. */
-const timeOf = ({ createdAt }: ConversationState, now: number) => Math.min(createdAt ?? now, now);
+const messageTime = ({ createdAt }: ConversationState, now: number) => Math.min(createdAt ?? now, now);
 
 const isLast = (ticket: TicketState, at: number) => at >= (ticket.lastMessageAt ?? at);
 
 /** The times of a ticket that a message changes. An older message that is recorded later leaves them as they are. */
-function timesOf(ticket: TicketState, message: ConversationState, now: number): TicketInput {
-  const at = timeOf(message, now);
+function changedTimes(ticket: TicketState, message: ConversationState, now: number): TicketInput {
+  const at = messageTime(message, now);
   const { direction, agentId } = message;
   return {
     ...(direction === Direction.IN ? { lastCustomerMessageAt: Math.max(at, ticket.lastCustomerMessageAt ?? at) } : {}),
@@ -96,9 +96,9 @@ function timesOf(ticket: TicketState, message: ConversationState, now: number): 
 }
 
 /** Sets the latest message, from which reply recipients are recommended, if it is the last one and not internal. */
-function latestMessageOf(ticket: TicketState, message: ConversationState, now: number): TicketInput {
+function changedLatestMessage(ticket: TicketState, message: ConversationState, now: number): TicketInput {
   const { direction, from, to, cc, bcc } = message;
-  if (message.private || direction === Direction.INTERNAL || !isLast(ticket, timeOf(message, now))) return {};
+  if (message.private || direction === Direction.INTERNAL || !isLast(ticket, messageTime(message, now))) return {};
   return { latestMessage: { direction, from, to, cc, bcc } };
 }
 

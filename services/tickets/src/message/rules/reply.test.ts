@@ -1,7 +1,7 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, test } from 'vitest';
 import { initialTicket, type TicketState } from '../../ticket/rules/fields.ts';
-import { recipientsOf, recipientViolations, replySubject, senderOf } from './reply.ts';
+import { chooseRecipients, chooseSender, recipientViolations, replySubject } from './reply.ts';
 
 const nobody = { to: [], cc: [], bcc: [] };
 const isOurs = (address: string) => address === 'us@example.org';
@@ -9,15 +9,19 @@ const ticket = (fields: Partial<TicketState>): TicketState => ({ ...initialTicke
 const mail = ticket({ channel: Channel.EMAIL, from: 'kim@example.com', cc: ['boss@example.com', 'us@example.org'] });
 
 test('without recipients, a reply goes to the recommended ones', () => {
-  expect(recipientsOf(mail, nobody, isOurs)).toEqual({ to: ['kim@example.com'], cc: ['boss@example.com'], bcc: [] });
+  expect(chooseRecipients(mail, nobody, isOurs)).toEqual({
+    to: ['kim@example.com'],
+    cc: ['boss@example.com'],
+    bcc: [],
+  });
   const call = ticket({ channel: Channel.PHONE, from: '+49 30 1', customerEmail: 'kim@example.com' });
-  expect(recipientsOf(call, nobody, isOurs)).toEqual({ to: ['kim@example.com'], cc: [], bcc: [] });
-  expect(recipientsOf(ticket({ channel: Channel.SYSTEM }), nobody, isOurs)).toEqual(nobody);
+  expect(chooseRecipients(call, nobody, isOurs)).toEqual({ to: ['kim@example.com'], cc: [], bcc: [] });
+  expect(chooseRecipients(ticket({ channel: Channel.SYSTEM }), nobody, isOurs)).toEqual(nobody);
 });
 
 test('recipients that are given replace the recommended ones, but a missing `to`', () => {
-  expect(recipientsOf(mail, { ...nobody, to: ['x@y.de'] }, isOurs)).toEqual({ to: ['x@y.de'], cc: [], bcc: [] });
-  expect(recipientsOf(mail, { ...nobody, cc: ['x@y.de'] }, isOurs)).toEqual({
+  expect(chooseRecipients(mail, { ...nobody, to: ['x@y.de'] }, isOurs)).toEqual({ to: ['x@y.de'], cc: [], bcc: [] });
+  expect(chooseRecipients(mail, { ...nobody, cc: ['x@y.de'] }, isOurs)).toEqual({
     to: ['kim@example.com'],
     cc: ['x@y.de'],
     bcc: [],
@@ -46,7 +50,7 @@ test.each([
 
 test('the sender is the mailbox, else that of the installation', () => {
   const mailbox = { enabled: true, interface: 'smtp', name: 'Support', address: 'support@example.org' };
-  expect(senderOf(mailbox, 'desk@example.org')).toEqual({ from: 'support@example.org', fromName: 'Support' });
-  expect(senderOf(undefined, 'desk@example.org')).toEqual({ from: 'desk@example.org', fromName: null });
-  expect(senderOf(undefined, null)).toEqual({ from: null, fromName: null });
+  expect(chooseSender(mailbox, 'desk@example.org')).toEqual({ from: 'support@example.org', fromName: 'Support' });
+  expect(chooseSender(undefined, 'desk@example.org')).toEqual({ from: 'desk@example.org', fromName: null });
+  expect(chooseSender(undefined, null)).toEqual({ from: null, fromName: null });
 });

@@ -18,7 +18,7 @@ export interface GivenRecipients {
  *
  * Source: docs/reference/api.md, Conversations.
  */
-export function recipientsOf(
+export function chooseRecipients(
   ticket: TicketState,
   given: GivenRecipients,
   isOurs: (address: string) => boolean,
@@ -50,7 +50,7 @@ export function replySubject({ subject }: Pick<TicketState, 'subject'>): string 
 }
 
 /** The sender of a reply: the mailbox, else the sender of the installation. */
-export function senderOf(
+export function chooseSender(
   subchannel: KnownSubchannel | undefined,
   mailFrom: string | null,
 ): { from: string | null; fromName: string | null } {

@@ -28,7 +28,7 @@ const MAX_SIGNATURE_LINES = 25;
  * Source: docs/reference/api.md, Ticket fields.
  */
 export function plainBody(body: string, markup = textMarkup(body)): string {
-  return tidy(markup === null ? body : textOf(markup, wholeText)).replace(MARKS, '');
+  return tidy(markup === null ? body : extractText(markup, wholeText)).replace(MARKS, '');
 }
 
 /** The markup of which the text of a body is made; null if the body is text. Both conversions accept it. */
@@ -50,7 +50,7 @@ export function textMarkup(body: string): string | null {
  * Source: docs/reference/api.md, Ticket fields.
  */
 export function cleanBody(body: string, markup = textMarkup(body)): string {
-  const text = markup === null ? body : textOf(markup, unquotedText);
+  const text = markup === null ? body : extractText(markup, unquotedText);
   const own = withoutSignature(withoutQuotes(tidy(text.slice(0, MAX_CLEAN_CHARS)).split('\n')));
   const cleaned = tidy(own.join('\n').replace(MARKS, '')).trim();
   return cleaned === '' ? plainBody(body, markup).trim().slice(0, MAX_CLEAN_CHARS) : cleaned;
@@ -86,7 +86,7 @@ const line = (text: string): FormatCallback => {
   };
 };
 
-const blockOf = (selector: string, lineBreaks: number) => ({
+const blockFormat = (selector: string, lineBreaks: number) => ({
   selector,
   format: 'block',
   options: { leadingLineBreaks: lineBreaks, trailingLineBreaks: lineBreaks },
@@ -106,8 +106,10 @@ const TEXT_OPTIONS: HtmlToTextOptions = {
     { selector: 'li', format: 'item' },
     { selector: 'hr', format: 'block' },
     { selector: 'wbr', format: 'wbr' },
-    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'blockquote', 'ul', 'ol', 'dl', 'table'].map((tag) => blockOf(tag, 2)),
-    ...['address', 'center', 'figure', 'figcaption', 'dt', 'dd', 'tr', 'caption'].map((tag) => blockOf(tag, 1)),
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'blockquote', 'ul', 'ol', 'dl', 'table'].map((tag) =>
+      blockFormat(tag, 2),
+    ),
+    ...['address', 'center', 'figure', 'figcaption', 'dt', 'dd', 'tr', 'caption'].map((tag) => blockFormat(tag, 1)),
     { selector: '[style*="display:none"]', format: 'skip' },
     { selector: '[style*="display: none"]', format: 'skip' },
   ],
@@ -166,7 +168,7 @@ const unquotedText = compile({
   ],
 });
 
-function textOf(markup: string, toText: (markup: string) => string): string {
+function extractText(markup: string, toText: (markup: string) => string): string {
   return toText(markup).replaceAll(LITERAL_LESS_THAN, '<').split('\n').map(tableRow).join('\n');
 }
 
@@ -278,7 +280,7 @@ function readHeading(lines: readonly string[], at: number, first: string): Headi
   return null;
 }
 
-const DEVICE = anyOf([
+const DEVICE = matchAny([
   'sent (?:from|via|with) (?:my|an? (?:phone|mobile)|outlook|mail for|yahoo|the|proton|samsung|gmail|iphone|ipad|android)',
   'get outlook for',
   'von mein(?:em|er) .{1,60} gesendet$',
@@ -292,7 +294,7 @@ const DEVICE = anyOf([
 ]);
 
 const GRUSS = '(?:gruß|gruss|grüßen?|grüssen?)';
-const CLOSING = anyOf([
+const CLOSING = matchAny([
   '(?:with )?(?:(?:best|kind|kindest|warm|warmest) (?:regards|wishes)|regards)',
   '(?:many thanks|thanks|thank you) and (?:best |kind )?regards',
   'sincerely(?: yours)?|yours (?:sincerely|faithfully|truly)|cheers|all the best|many thanks',
@@ -352,6 +354,6 @@ function trimEnd(lines: string[]): void {
   }
 }
 
-function anyOf(patterns: readonly string[]): RegExp {
+function matchAny(patterns: readonly string[]): RegExp {
   return new RegExp(`^(?:${patterns.join('|')})`, 'iu');
 }

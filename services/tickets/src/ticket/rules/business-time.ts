@@ -41,7 +41,7 @@ function timeByHours(hours: BusinessHours): BusinessTime {
   /** The business hours in a part of time, in order. Wherever the clocks change, the time that they show counts. */
   function* intervalsIn(part: Interval): Generator<Interval> {
     for (const { from, to, offset } of offsets.segments(part)) {
-      for (const day of daysOf({ from: from + offset, to: to + offset })) {
+      for (const day of listDays({ from: from + offset, to: to + offset })) {
         for (const interval of intervalsOn(hours, day)) {
           const start = Math.max(from, day * daySeconds + interval.from - offset);
           const end = Math.min(to, day * daySeconds + interval.to - offset);
@@ -52,7 +52,7 @@ function timeByHours(hours: BusinessHours): BusinessTime {
   }
 
   /** How many seconds of business hours a week has. Weeks are counted from 1970-01-01 in UTC. */
-  function secondsOf(week: number): number {
+  function countSeconds(week: number): number {
     const known = weeks.get(week);
     if (known !== undefined) return known;
     const part = { from: week * weekSeconds, to: (week + 1) * weekSeconds };
@@ -66,7 +66,7 @@ function timeByHours(hours: BusinessHours): BusinessTime {
   function isRegular(part: Interval): boolean {
     const [first, ...others] = offsets.segments(part);
     if (!first || others.length > 0) return false;
-    return !daysOf({ from: part.from + first.offset, to: part.to + first.offset }).some((day) =>
+    return !listDays({ from: part.from + first.offset, to: part.to + first.offset }).some((day) =>
       hours.holidays.has(day),
     );
   }
@@ -78,8 +78,8 @@ function timeByHours(hours: BusinessHours): BusinessTime {
       for (let at = start; at < horizon; ) {
         const week = Math.floor(at / weekSeconds);
         const weekEnd = (week + 1) * weekSeconds;
-        if (at === week * weekSeconds && secondsOf(week) < missing) {
-          missing -= secondsOf(week);
+        if (at === week * weekSeconds && countSeconds(week) < missing) {
+          missing -= countSeconds(week);
         } else {
           for (const { from, to } of intervalsIn({ from: at, to: weekEnd })) {
             if (missing <= to - from) return Math.min(from + missing, horizon);
@@ -94,7 +94,7 @@ function timeByHours(hours: BusinessHours): BusinessTime {
 }
 
 /** The days on the calendar that a part of the local time touches. */
-function daysOf({ from, to }: Interval): number[] {
+function listDays({ from, to }: Interval): number[] {
   const first = Math.floor(from / daySeconds);
   const end = Math.ceil(to / daySeconds);
   return Array.from({ length: end - first }, (_, index) => first + index);
@@ -134,7 +134,7 @@ export function readBusinessHours(value: JsonValue | undefined): BusinessHours |
   if (timeZone === undefined || days === undefined) return null;
   const hours = {
     timeZone,
-    days: weekdays.map((day) => (days[day] ?? []).map(([from, to]) => ({ from: secondsOf(from), to: secondsOf(to) }))),
+    days: weekdays.map((day) => (days[day] ?? []).map(([from, to]) => ({ from: parseTime(from), to: parseTime(to) }))),
     holidays: new Set((holidays ?? []).map((date) => Date.parse(`${date}T00:00:00Z`) / 1000 / daySeconds)),
   };
   return hours.days.every((intervals) => intervals.length === 0) ? null : hours;
@@ -148,7 +148,7 @@ interface StoredHours {
 }
 
 /** The seconds since midnight of a time such as 08:30. */
-function secondsOf(time: string): number {
+function parseTime(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   return hours * 3600 + minutes * 60;
 }

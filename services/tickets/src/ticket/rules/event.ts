@@ -2,7 +2,7 @@ import type { JsonValue } from '@bufbuild/protobuf';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { EventActor, EventHeader } from '../../rules/event-header.ts';
 import { bodyFields, changedFields, type TicketChange } from './change.ts';
-import { fieldOf, initialTicket, type TicketFieldName, type TicketState } from './fields.ts';
+import { initialTicket, type TicketFieldName, type TicketState, ticketField } from './fields.ts';
 
 /** An event of a ticket. The outbox holds it until the relay sends it. Units: `occurredAt` in Unix seconds. */
 export interface TicketEvent {
@@ -121,7 +121,7 @@ export function fieldChanges(
   return changed
     .filter((field) => !unlisted.has(field))
     .map((name) => {
-      const { toEvent } = fieldOf(name);
+      const { toEvent } = ticketField(name);
       const field = shownAs[name] ?? name;
       return toEvent ? { field, oldValue: toEvent(before[name]), newValue: toEvent(after[name]) } : { field };
     });

@@ -124,11 +124,11 @@ export type TicketInput = { [Name in TicketFieldName]?: TicketState[Name] };
 export const ticketFieldNames = Object.keys(ticketFields) as TicketFieldName[];
 
 /** A field without its type of value, for code that handles all fields alike. */
-export function fieldOf(name: TicketFieldName): Field<unknown> {
+export function ticketField(name: TicketFieldName): Field<unknown> {
   return ticketFields[name] as unknown as Field<unknown>;
 }
 
 /** The default values of all fields. */
 export const initialTicket: Readonly<Omit<TicketState, 'id'>> = Object.freeze(
-  Object.fromEntries(ticketFieldNames.map((name) => [name, fieldOf(name).initial])) as Omit<TicketState, 'id'>,
+  Object.fromEntries(ticketFieldNames.map((name) => [name, ticketField(name).initial])) as Omit<TicketState, 'id'>,
 );

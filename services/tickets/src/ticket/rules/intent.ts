@@ -37,6 +37,6 @@ export function isExecuted({ status }: IntentState): boolean {
 }
 
 /** The ids of the AI agents that propose something, each once. */
-export function agentsOf(intents: readonly IntentState[]): number[] {
+export function listAgents(intents: readonly IntentState[]): number[] {
   return [...new Set(intents.map(({ aiAgentId }) => aiAgentId))].sort((left, right) => left - right);
 }

@@ -1,6 +1,6 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, it } from 'vitest';
-import { mailboxOf, ownAddresses } from './subchannels.ts';
+import { findMailbox, ownAddresses } from './subchannels.ts';
 
 const mailbox = (address: string, changed: object = {}) => ({
   enabled: true,
@@ -31,11 +31,11 @@ it.each([
   [['', '+', '@'], undefined],
   [[], undefined],
 ])('the mailbox of %j is %s', (addresses, expected) => {
-  expect(mailboxOf(addresses, known)).toBe(expected);
+  expect(findMailbox(addresses, known)).toBe(expected);
 });
 
 it('is none as long as no subchannel is known', () => {
-  expect(mailboxOf(['support@example.org'], undefined)).toBeUndefined();
+  expect(findMailbox(['support@example.org'], undefined)).toBeUndefined();
 });
 
 it.each([

@@ -64,11 +64,11 @@ const folded = (value: string) => value.trim().toLowerCase();
 /** A new ticket with the status of the header rule, if that applies and the ticket has none yet. */
 export function withHeaderRule(input: TicketInput, rules: HeaderRules): TicketInput {
   const hasStatus = (input.spamStatus ?? null) !== null;
-  if (hasStatus || !isProgrammatic(rules, headersOf(input.rawData))) return input;
+  if (hasStatus || !isProgrammatic(rules, readHeaders(input.rawData))) return input;
   return { ...input, spamStatus: SpamStatus.AUTO_PROGRAMMATIC };
 }
 
-function headersOf(rawData: string | null | undefined): unknown {
+function readHeaders(rawData: string | null | undefined): unknown {
   // Most raw data have no headers, and can be large.
   if (!rawData?.includes('"headers"')) return undefined;
   const parsed: unknown = JSON.parse(rawData);

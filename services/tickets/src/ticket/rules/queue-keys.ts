@@ -70,7 +70,7 @@ export const queueGroups: readonly QueueGroup[] = statuses.flatMap((status) => [
 export const defaultQueueGroup = queueGroups.findIndex(({ status, isSpam }) => status === TicketStatus.OPEN && !isSpam);
 
 /** The number of a ticket's group: its index in `queueGroups`. It is stored in the document. */
-export function queueGroupOf(ticket: { status: TicketStatus; spamStatus: SpamStatus | null }): number {
+export function toQueueGroup(ticket: { status: TicketStatus; spamStatus: SpamStatus | null }): number {
   return statuses.indexOf(ticket.status) * 2 + (isSpam(ticket.spamStatus) ? 1 : 0);
 }
 

@@ -47,11 +47,11 @@ export function replyRecipients(
   const { direction, from, to, cc, bcc } = ticket.latestMessage ?? ticket;
   const others = (addresses: readonly string[]) => addresses.filter((address) => !isOurs(address));
   if (direction !== Direction.IN) return { to: others(to), cc: others(cc), bcc: others(bcc) };
-  const sender = senderOf(ticket, from);
+  const sender = findSender(ticket, from);
   return { to: sender === null ? [] : others([sender]), cc: cc.length > maxCopies ? [] : others(cc), bcc: [] };
 }
 
-function senderOf({ channel, customerEmail: email = null }: AddressedTicket, from: string | null): string | null {
+function findSender({ channel, customerEmail: email = null }: AddressedTicket, from: string | null): string | null {
   if (email === null || !isEmailAddress(email) || !channelsWithoutAddress.includes(channel)) return from;
   return from !== null && isEmailAddress(from) ? from : email;
 }

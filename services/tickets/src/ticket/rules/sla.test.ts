@@ -15,7 +15,7 @@ const tree = tagTree([
   tagState(4, null, { firstResponseSla: 600 }),
   tagState(5, null, { priority: Priority.LOW }),
 ]);
-const sla: SlaRules = { tagOf: tree.get, businessTime: businessTime(undefined) };
+const sla: SlaRules = { findTag: tree.get, businessTime: businessTime(undefined) };
 
 function created(input: TicketInput) {
   const creator = { profileId: 21, isHuman: true };

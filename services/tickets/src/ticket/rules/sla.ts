@@ -5,12 +5,12 @@ import type { TicketInput, TicketState } from './fields.ts';
 
 /** The inputs for the deadlines and the priority of a ticket, apart from the ticket. */
 export interface SlaRules {
-  tagOf(id: number): Pick<TagState, 'sla' | 'firstResponseSla' | 'priority'> | undefined;
+  findTag(id: number): Pick<TagState, 'sla' | 'firstResponseSla' | 'priority'> | undefined;
   businessTime: BusinessTime;
 }
 
 /** The rules where no tag says anything. */
-export const noSla: SlaRules = { tagOf: () => undefined, businessTime: businessTime(undefined) };
+export const noSla: SlaRules = { findTag: () => undefined, businessTime: businessTime(undefined) };
 
 /** The fields of a ticket that its tags set. Units: times in Unix seconds; null where no tag says anything. */
 interface Targets {
@@ -25,7 +25,7 @@ interface Targets {
  * Units: `createdAt` in Unix seconds. Source: docs/reference/api.md, SLA and business hours.
  */
 export function withInitialTargets(input: TicketInput, createdAt: number, rules: SlaRules): TicketInput {
-  const { priority, ...deadlines } = targetsOf(input.tagIds ?? [], createdAt, rules);
+  const { priority, ...deadlines } = computeTargets(input.tagIds ?? [], createdAt, rules);
   return { ...deadlines, ...(priority === null ? {} : { priority }), ...input };
 }
 
@@ -39,7 +39,7 @@ export function withStricterTargets(before: TicketState, input: TicketInput, rul
   if (input.tagIds === undefined || areSame(before.tagIds, input.tagIds)) return input;
   const createdAt = input.createdAt ?? before.createdAt;
   if (createdAt === null) return input;
-  const targets = targetsOf(input.tagIds, createdAt, rules);
+  const targets = computeTargets(input.tagIds, createdAt, rules);
   return {
     dueBy: earlier(before.dueBy, targets.dueBy),
     firstResponseDueBy: earlier(before.firstResponseDueBy, targets.firstResponseDueBy),
@@ -48,8 +48,8 @@ export function withStricterTargets(before: TicketState, input: TicketInput, rul
   };
 }
 
-function targetsOf(tagIds: readonly number[], createdAt: number, { tagOf, businessTime }: SlaRules): Targets {
-  const tags = tagIds.flatMap((id) => tagOf(id) ?? []);
+function computeTargets(tagIds: readonly number[], createdAt: number, { findTag, businessTime }: SlaRules): Targets {
+  const tags = tagIds.flatMap((id) => findTag(id) ?? []);
   // A tag that was stored by an earlier version has no `firstResponseSla`.
   const deadline = (seconds: number | null) => (seconds === null ? null : businessTime.after(createdAt, seconds));
   return {

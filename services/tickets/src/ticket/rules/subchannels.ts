@@ -46,7 +46,7 @@ export function emailTemplateIds(
 }
 
 /** The interface of a ticket: that of its subchannel. */
-export function interfaceOf({ subchannelId }: Pick<TicketState, 'subchannelId'>, subchannels: Subchannels): string {
+export function shownInterface({ subchannelId }: Pick<TicketState, 'subchannelId'>, subchannels: Subchannels): string {
   return (subchannelId === null ? undefined : subchannels?.get(subchannelId)?.interface) ?? 'internal';
 }
 
@@ -54,7 +54,7 @@ export function interfaceOf({ subchannelId }: Pick<TicketState, 'subchannelId'>,
  * The enabled mailbox of the first of some addresses that belongs to one. Case is ignored, and so is the suffix after a
  * `+` in the local part of an address, unless a mailbox has exactly that address.
  */
-export function mailboxOf(addresses: readonly string[], subchannels: Subchannels): number | undefined {
+export function findMailbox(addresses: readonly string[], subchannels: Subchannels): number | undefined {
   const ids = new Map<string, number>();
   for (const [id, { enabled, channel, address = '' }] of subchannels ?? []) {
     const folded = foldedAddress(address);

@@ -58,7 +58,7 @@ export function ticketCountStore(tickets: TicketCollection, closedIds: Pick<Clos
   async function count({ query, conditions, isUnscoped }: CountedList): Promise<number> {
     if (isUnscoped && conditions.length === 0) return countSum(tickets, allTickets(await closedIds.last()));
     const [first] = conditions;
-    const values = isUnscoped && conditions.length === 1 && first ? valuesOf(first) : undefined;
+    const values = isUnscoped && conditions.length === 1 && first ? readValues(first) : undefined;
     if (first && values) return countWithValues(documentField(first.key), values);
     if (conditions.some(requiresValue)) return countSum(tickets, { plus: [query], minus: [] });
     const isCovered = isUnscoped && conditions.length === 1 && first && hasIndex(first);
@@ -109,7 +109,7 @@ interface Values {
 }
 
 /** Undefined if the key of the condition is not one of `enumerations`. */
-function valuesOf(condition: Condition): Values | undefined {
+function readValues(condition: Condition): Values | undefined {
   const key = enumerations.find((name) => name === condition.key);
   const { spellings } = (key && filterKeys.get(key)) ?? {};
   if (!spellings) return undefined;

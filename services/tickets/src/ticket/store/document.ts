@@ -1,8 +1,8 @@
 import { firstInOutbox } from '@ticketing/events/outbox/outbox.ts';
 import { compileObject, type Source } from '@ticketing/store/document/compile-object.ts';
 import type { TicketEvent } from '../rules/event.ts';
-import { fieldOf, type TicketFieldName, type TicketState, ticketFieldNames } from '../rules/fields.ts';
-import { queueGroupOf, queueKeys } from '../rules/queue-keys.ts';
+import { type TicketFieldName, type TicketState, ticketField, ticketFieldNames } from '../rules/fields.ts';
+import { queueKeys, toQueueGroup } from '../rules/queue-keys.ts';
 import type { AppliedRequest, TicketDocument } from './schema.ts';
 
 /** The data that is stored with a new ticket. */
@@ -15,7 +15,7 @@ export interface NewTicketParts {
 }
 
 /** The document of a new ticket with its search words. */
-export function documentOf(
+export function toDocument(
   ticket: TicketState,
   words: string[],
   { event, appliedRequest, conversationIds = [] }: NewTicketParts,
@@ -38,9 +38,9 @@ export function documentOf(
 }
 
 /** The fields of the ticket of a document. A field that was not read from the database has its initial value. */
-export const stateOf: (document: TicketDocument) => TicketState = compileObject<TicketState>([
+export const fromDocument: (document: TicketDocument) => TicketState = compileObject<TicketState>([
   ['id', { input: 'first', name: '_id' }],
-  ...ticketFieldNames.map((name): [string, Source] => [name, { input: 'first', name, read: fieldOf(name).load }]),
+  ...ticketFieldNames.map((name): [string, Source] => [name, { input: 'first', name, read: ticketField(name).load }]),
 ]);
 
 /** The fields that the full text search covers. */
@@ -75,14 +75,14 @@ export function changedDocument(after: TicketState, changed: readonly TicketFiel
 
 /** The stored form of some fields. */
 export function storedFields(ticket: TicketState, names: readonly TicketFieldName[]): Record<string, unknown> {
-  return Object.fromEntries(names.map((name) => [name, fieldOf(name).store(ticket[name])]));
+  return Object.fromEntries(names.map((name) => [name, ticketField(name).store(ticket[name])]));
 }
 
 function orderFields(ticket: TicketState) {
   return {
     minTagId: smallest(ticket.tagIds),
     minAiAgentId: smallest(ticket.aiAgentIds),
-    queueGroup: queueGroupOf(ticket),
+    queueGroup: toQueueGroup(ticket),
     queueKeys: queueKeys(ticket),
   };
 }

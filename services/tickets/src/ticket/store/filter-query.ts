@@ -39,10 +39,10 @@ function wordsQuery(condition: Condition): Query {
 
 function activeQuery(condition: Condition, now: number): Query {
   if (condition.operator !== 'in' && condition.operator !== 'notIn') throw new Error('a truth value has no order');
-  const matchesOf = (value: boolean) => condition.values.includes(value) === (condition.operator === 'in');
-  if (matchesOf(true) && matchesOf(false)) return {};
-  if (matchesOf(true)) return customerActive(now);
-  return matchesOf(false) ? { $nor: [customerActive(now)] } : matchNothing;
+  const isMatch = (value: boolean) => condition.values.includes(value) === (condition.operator === 'in');
+  if (isMatch(true) && isMatch(false)) return {};
+  if (isMatch(true)) return customerActive(now);
+  return isMatch(false) ? { $nor: [customerActive(now)] } : matchNothing;
 }
 
 /** Matches chats with a message of the customer in the last 5 minutes. Units: `now` in Unix seconds. */

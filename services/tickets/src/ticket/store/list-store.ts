@@ -110,7 +110,7 @@ function largePages(): LargePages {
 async function readSmallPage(tickets: TicketCollection, request: PageRequest): Promise<Page | undefined> {
   let bytes = 0;
   const found = await readRanges(tickets, request, async (match, { sort, skip, limit }) => {
-    const projection = projectionOf(request);
+    const projection = toProjection(request);
     const options = { projection, sort, skip, limit, batchSize: limit, maxTimeMS: maxQueryMs, allowDiskUse: true };
     const cursor = tickets.find(match, { ...options, raw: true });
     const documents: Uint8Array[] = [];
@@ -131,7 +131,7 @@ async function readSmallPage(tickets: TicketCollection, request: PageRequest): P
   return {
     count: shown.length,
     sizes: shown.map(({ item }) => item.length),
-    end: last && positionOf(readDocument(last.item), last.range),
+    end: last && toPosition(readDocument(last.item), last.range),
     tickets: () => shown.map(({ item }) => storedTicket(readDocument(item))),
   };
 }
@@ -161,7 +161,7 @@ async function readLargePage(tickets: TicketCollection, request: PageRequest): P
   return {
     count: shown.length,
     sizes: documents.map((document) => document.length),
-    end: last && positionOf(last.item, last.range),
+    end: last && toPosition(last.item, last.range),
     tickets: () => documents.map((document) => storedTicket(readDocument(document))),
   };
 }
@@ -184,7 +184,7 @@ async function readSizes(
       { $sort: sort },
       ...(skip > 0 ? [{ $skip: skip }] : []),
       { $limit: limit },
-      { $project: projectionOf(request) },
+      { $project: toProjection(request) },
       { $project: { [field]: 1, tagIds: allTagIds, bytes: { $bsonSize: '$$ROOT' }, openBytes } },
     ];
     const options = { maxTimeMS: maxQueryMs, allowDiskUse: true, batchSize: sizesAtOnce };
@@ -219,7 +219,7 @@ async function readContents(
     request.signal.throwIfAborted();
     const ids = sized.slice(start, end).map(({ _id }) => _id);
     const match = { $and: [{ _id: { $in: ids } }, request.query, isNotDeleted] };
-    const options = { projection: projectionOf(request), maxTimeMS: maxQueryMs, batchSize: ids.length + 1 };
+    const options = { projection: toProjection(request), maxTimeMS: maxQueryMs, batchSize: ids.length + 1 };
     const found = (await tickets.find(match, { ...options, raw: true }).toArray()) as unknown as Uint8Array[];
     const byId = new Map(found.map((document) => [readId(document)._id, document]));
     documents.push(...ids.map((id) => byId.get(id)).filter((document) => document !== undefined));
@@ -231,7 +231,7 @@ async function readContents(
 /** Decodes nothing else, because the other fields are large. */
 const readId = documentReader<Pick<TicketDocument, '_id'>>(['_id']);
 
-const projectionOf = (request: PageRequest) =>
+const toProjection = (request: PageRequest) =>
   request.withRawData ? excludedFromLists : { ...excludedFromLists, rawData: 0 };
 
 /** Which part of a range to read. */
@@ -246,7 +246,7 @@ async function readRanges<Item>(
   request: PageRequest,
   read: (match: Query, part: RangePart) => Promise<Item[]>,
 ): Promise<{ item: Item; range: Range }[]> {
-  const segments = segmentsOf(request.order, request.now);
+  const segments = toSegments(request.order, request.now);
   const found: { item: Item; range: Range }[] = [];
   let offset = request.offset;
   const wanted = request.limit + 1;
@@ -263,7 +263,7 @@ async function readRanges<Item>(
   return found;
 }
 
-function positionOf(document: TicketDocument, range: Range): Position {
+function toPosition(document: TicketDocument, range: Range): Position {
   return { segment: range.segment, value: document[range.field], id: document._id };
 }
 
@@ -291,7 +291,7 @@ const neverUnset = new Set([
  *
  * Units: `now` in Unix seconds; who is active depends on it.
  */
-export function segmentsOf(order: Order, now: number): Segment[] {
+export function toSegments(order: Order, now: number): Segment[] {
   if (order.key === 't.isCustomerActive') {
     const active: Segment = { match: customerActive(now), field: '_id' };
     const inactive: Segment = { match: { $nor: [customerActive(now)] }, field: '_id' };

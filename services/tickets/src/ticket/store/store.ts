@@ -13,7 +13,7 @@ import type { TicketEvent } from '../rules/event.ts';
 import { type TicketState, ticketFields } from '../rules/fields.ts';
 import type { QueueChange } from '../rules/queue-keys.ts';
 import type { WorkedOnChange } from '../rules/worked-on.ts';
-import { areSearched, documentOf, erasedFields, type NewTicketParts, searchedTexts, storedFields } from './document.ts';
+import { areSearched, erasedFields, type NewTicketParts, searchedTexts, storedFields, toDocument } from './document.ts';
 import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
 import { isNotDeleted, nativeCollection, type TicketCollection, type TicketDocument } from './schema.ts';
 import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
@@ -121,7 +121,7 @@ export function ticketStore(
     async insert(ticket, parts) {
       const words = await splitWords(searchedTexts(ticket), parts.event.actor);
       const { id, version } = ticket;
-      const document = documentOf(ticket, words, parts);
+      const document = toDocument(ticket, words, parts);
       return change({ id, version, after: ticket }, () => storeCall(() => insertDocument(document)));
     },
     find: (id) => findOne({ _id: id }),
@@ -185,7 +185,7 @@ export function ticketStore(
       const { after, changed, event } = update.change;
       const { id, version } = after;
       const words = areSearched(changed) ? await splitWords(searchedTexts(after), event.actor) : undefined;
-      const unchanged = { ...isUnchanged(update.before.ticket, update.bulkId), ...hasMessageOf(update.conversation) };
+      const unchanged = { ...isUnchanged(update.before.ticket, update.bulkId), ...hasMessage(update.conversation) };
       return change({ id, version, after }, () => updateOne(unchanged, documentUpdate(update, words)));
     },
     async setWorkedOn(id, workedOn) {
@@ -240,7 +240,7 @@ function isUnchanged({ id, version }: TicketState, bulkId: string | undefined): 
 }
 
 /** Matches the ticket if the message of a step is still what the step expects. */
-function hasMessageOf({ added, published, removed }: ConversationStep = {}): Query {
+function hasMessage({ added, published, removed }: ConversationStep = {}): Query {
   if (added !== undefined) return { conversationIds: { $ne: added } };
   if (published !== undefined) return { draftIds: published };
   return removed === undefined ? {} : { conversationIds: removed };

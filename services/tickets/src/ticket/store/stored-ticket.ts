@@ -2,7 +2,7 @@ import { documentReader } from '@ticketing/store/document/document-reader.ts';
 import type { ResponseSubject } from '@ticketing/store/idempotency/idempotency-store.ts';
 import { type TicketState, ticketFieldNames } from '../rules/fields.ts';
 import type { WorkedOn } from '../rules/worked-on.ts';
-import { stateOf } from './document.ts';
+import { fromDocument } from './document.ts';
 import type { AppliedRequest, TicketDocument } from './schema.ts';
 
 /** A ticket as it is stored, with the internal fields of its document. */
@@ -60,7 +60,7 @@ export function storedTicket(document: TicketDocument): StoredTicket {
     at: at.getTime() / 1000,
   }));
   return {
-    ticket: stateOf(document),
+    ticket: fromDocument(document),
     workedOn,
     appliedRequests: document.appliedRequests ?? [],
     reservedBy: document.reservedBy,

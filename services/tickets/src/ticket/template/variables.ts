@@ -63,9 +63,9 @@ export async function templateVariables(
   return {
     ticket,
     customer: ticket.customer ?? null,
-    contract: await contractOf(deps, message, contractId ?? message.contractId, deadline),
-    agent: agentOf(call.caller) ?? ticket.agent ?? null,
-    intent: intentOf(message, intentId),
+    contract: await findContract(deps, message, contractId ?? message.contractId, deadline),
+    agent: callingAgent(call.caller) ?? ticket.agent ?? null,
+    intent: findIntent(message, intentId),
     in: templateData,
   };
 }
@@ -81,7 +81,7 @@ export async function contractVariables(
     ticket: null,
     customer: null,
     contract: contractId === undefined ? null : await readContract(deps.customers, contractId, options),
-    agent: agentOf(call.caller) ?? null,
+    agent: callingAgent(call.caller) ?? null,
     intent: null,
     in: {},
   };
@@ -98,7 +98,7 @@ export async function variablesJson(
 }
 
 /** A contract for a ticket: one of its customer's, else as the ERP system knows it; null if it is not known in time. */
-async function contractOf(
+async function findContract(
   { customers }: VariableDeps,
   { id: ticketId, customer }: Ticket,
   contractId: string | undefined,
@@ -120,13 +120,13 @@ async function readContract(
   return contract ? encodeContract(contractMessage(contract)) : null;
 }
 
-function intentOf({ intents }: Ticket, intentId: number | undefined): JsonValue {
+function findIntent({ intents }: Ticket, intentId: number | undefined): JsonValue {
   const intent = intents.find(({ id }) => id === intentId);
   return intent ? encodeIntent(intent) : null;
 }
 
 /** The person who calls: messages are written in their name. Undefined if a program calls. */
-function agentOf(caller: Caller): JsonObject | undefined {
+function callingAgent(caller: Caller): JsonObject | undefined {
   if (!isHuman(caller) || caller.profileId === null) return undefined;
   const { profileId: id, firstName, lastName, email } = caller;
   return { id, firstName, lastName, email };
