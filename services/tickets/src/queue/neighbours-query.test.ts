@@ -4,7 +4,7 @@ import { runs } from '@ticketing/testkit/search-effort.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type QueueChange, queueKeys } from '../ticket/rules/queue-keys.ts';
-import { queueNeighbours, type QueueView } from './neighbours-query.ts';
+import { type QueueView, queueNeighbours } from './neighbours-query.ts';
 import type { KeysAround } from './window-query.ts';
 
 const view: QueueView = { order: 'sla', spamTagId: null };
