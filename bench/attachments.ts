@@ -2,16 +2,10 @@ import { join } from 'node:path';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import { attackerProcess } from './attacker-process.ts';
 import type { FileOrder, FileReport } from './file-client.ts';
-import { measureLatency } from './load.ts';
+import { type BenchPlan, call, measureLatency, quantile } from './load.ts';
 import { watchMemory } from './process-figures.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
-
-/** How the files are measured. */
-export interface FilePlan {
-  seconds: number;
-  progress(text: string): void;
-}
 
 const clients = 8;
 const fileBytes = 20 * 1024 * 1024;
@@ -20,7 +14,7 @@ const readsPerSecond = 50;
 const passed = ['gateway', 'tickets'];
 
 /** Uploads and downloads files of 20 MiB, 8 at once, and measures another caller and the memory meanwhile. */
-export async function measureAttachments(system: BenchSystem, { seconds, progress }: FilePlan): Promise<Figure[]> {
+export async function measureAttachments(system: BenchSystem, { seconds, progress }: BenchPlan): Promise<Figure[]> {
   const tokens = await Promise.all(Array.from({ length: clients }, (_, index) => tokenOf(system, 800 + index)));
   const client = attackerProcess<FileOrder>(join(import.meta.dirname, 'file-client.ts'));
   const transfer = async (forMs: number) =>
@@ -51,8 +45,8 @@ function reportFigures({ whole, broken, refused, failed, uploadMs, downloadMs }:
     { name: name('admitted and not whole, or failed'), value: broken + failed.length, goal: { atMost: 0 } },
     {
       name: name('median upload and download, ms'),
-      value: median(uploadMs),
-      details: { download: median(downloadMs) },
+      value: quantile(uploadMs, 0.5),
+      details: { download: quantile(downloadMs, 0.5) },
     },
   ];
 }
@@ -74,10 +68,6 @@ function costFigures(grown: readonly number[], idle: number, during: number): Fi
   ];
 }
 
-function median(values: readonly number[]): number {
-  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
 function tokenOf({ keys }: BenchSystem, profileId: number): Promise<string> {
   return signToken(keys.issuerKeyFile, { sub: String(profileId), kind: 'serviceWorker', roleId: 1 }, 86_400);
 }
@@ -85,12 +75,8 @@ function tokenOf({ keys }: BenchSystem, profileId: number): Promise<string> {
 /** Makes another caller, who reads a ticket. Returns how its p99 is measured, in ms. */
 async function openReader(system: BenchSystem): Promise<(seconds: number) => Promise<number>> {
   const headers = { authorization: `Bearer ${await tokenOf(system, 790)}` };
-  const created = await fetch(`${system.url}/ticket`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: '{"channel":"chat","body":"an ordinary ticket"}',
-  });
-  const { id } = (await created.json()) as { id: number };
+  const ticket = { channel: 'chat', body: 'an ordinary ticket' };
+  const { id } = await call({ url: system.url, headers }, { method: 'POST', path: '/ticket', body: ticket });
   return async (seconds) => {
     const load = { seconds, connections: 8, rate: readsPerSecond };
     return (await measureLatency({ url: system.url, headers }, () => ({ method: 'GET', path: `/ticket/${id}` }), load))

@@ -4,7 +4,7 @@ import { signToken, type TokenClaims } from '@ticketing/testkit/sign-token.ts';
 import { type AttackTarget, attacks } from './attack-list.ts';
 import type { AttackOrder } from './attacker.ts';
 import { attackerProcess } from './attacker-process.ts';
-import { type Latency, measureLatency, type NextRequest } from './load.ts';
+import { type BenchPlan, call, type Latency, measureLatency, type NextRequest } from './load.ts';
 import { watchMemory } from './process-figures.ts';
 import type { BenchSystem } from './system.ts';
 import { alignColumns, printNumber } from './table.ts';
@@ -30,14 +30,6 @@ interface VictimLatency {
 /** The callers that are measured: one reads a ticket, and one posts tickets with 100 kB of HTML. */
 type VictimName = 'read' | 'post';
 
-/** How the attacks are measured. */
-export interface AttackPlan {
-  seconds: number;
-  /** Only attacks whose names contain this text are run. */
-  attack: string;
-  progress(text: string): void;
-}
-
 const readsPerSecond = 50;
 const postsPerSecond = 2;
 const reader = { sub: '990', kind: 'serviceWorker', roleId: 1 };
@@ -47,7 +39,7 @@ const poster = { sub: '992', kind: 'serviceWorker', roleId: 1 };
 /** Attacks the services of a system in several ways, and measures other callers and the memory meanwhile. */
 export async function measureAttacks(
   system: BenchSystem,
-  { seconds, attack, progress }: AttackPlan,
+  { seconds, attack, progress }: BenchPlan,
 ): Promise<AttackResult[]> {
   const target = await attackTarget(system);
   const victims = await startVictims(system);
@@ -96,12 +88,8 @@ async function startVictims({ url, keys }: BenchSystem) {
     authorization: `Bearer ${await signToken(keys.issuerKeyFile, claims, 86_400)}`,
   });
   const [readHeaders, postHeaders] = [await headersOf(reader), await headersOf(poster)];
-  const created = await fetch(`${url}/ticket`, {
-    method: 'POST',
-    headers: { ...readHeaders, ...json },
-    body: '{"channel":"chat","body":"an ordinary ticket"}',
-  });
-  const { id } = (await created.json()) as { id: number };
+  const ticket = { channel: 'chat', body: 'an ordinary ticket' };
+  const { id } = await call({ url, headers: readHeaders }, { method: 'POST', path: '/ticket', body: ticket });
   const read: NextRequest = () => ({ method: 'GET', path: `/ticket/${id}` });
   const post = () =>
     fetch(`${url}/ticket`, {

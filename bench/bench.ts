@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { services, variableOf } from '@ticketing/system/services.ts';
 import { declareCommand, print } from '../tools/cli/command.ts';
 import { measureAttachments } from './attachments.ts';
-import { type AttackResult, measureAttacks, printAttacks } from './attacks.ts';
+import { measureAttacks, printAttacks } from './attacks.ts';
 import { type BareProcess, startBare } from './bare-process.ts';
 import { type BenchResults, type BenchRun, benchmarks, thisMachine } from './bench-run.ts';
 import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
@@ -14,6 +14,7 @@ import { measureEvents } from './events.ts';
 import { measureIntents } from './intents.ts';
 import { measureKnowledge } from './knowledge.ts';
 import { measureLists } from './lists.ts';
+import { type BenchPlan, call } from './load.ts';
 import { measureCurve } from './load-curve.ts';
 import { measureOperation } from './operation-costs.ts';
 import { printOperations } from './operation-table.ts';
@@ -42,13 +43,7 @@ const usage = `Measures the system, and what its operations cost compared with b
 
 const resultsFolder = join(import.meta.dirname, 'results');
 
-interface BenchOptions {
-  /** How many tickets the large set has. */
-  tickets: number;
-  seconds: number;
-  only: readonly string[];
-  /** Only attacks whose names contain this text are run. */
-  attack: string;
+interface BenchOptions extends BenchPlan {
   profiles: string | undefined;
   servers: string | undefined;
 }
@@ -61,16 +56,20 @@ interface Bench {
   options: BenchOptions;
 }
 
-/** The groups whose figures need no others, in the order in which they are measured. */
-const groups: Record<string, (bench: Bench) => Promise<Figure[]>> = {
-  settings: measureSettingsReads,
-  knowledge: measureArchived,
-  dialogue: measureDialogues,
-  templates: measurePreviews,
-  intents: measureIntentFlow,
-  events: measureEventFlow,
-  webhooks: measureWebhookFlow,
-  attachments: measureFiles,
+/** Measurements that compare the system, with the API only, with bare routes. They need no others. */
+const comparisons: Record<string, (system: BenchSystem, bare: BareProcess, plan: BenchPlan) => Promise<Figure[]>> = {
+  settings: measureSettings,
+  knowledge: measureKnowledge,
+  dialogue: measureDialogue,
+  templates: measureTemplates,
+  intents: measureIntents,
+};
+
+/** Measurements of the whole system, in their order after the comparisons. */
+const measurements: Record<string, (system: BenchSystem, plan: BenchPlan) => Promise<Figure[]>> = {
+  events: measureEvents,
+  webhooks: measureWebhooks,
+  attachments: measureAttachments,
 };
 
 const options = {
@@ -86,6 +85,7 @@ export const command = declareCommand({ usage, options }, ({ tickets, seconds, o
   runBench({
     tickets: Number(tickets),
     seconds: Number(seconds),
+    progress,
     only: only.split(','),
     attack,
     profiles: profile ? resultsFolder : undefined,
@@ -108,10 +108,17 @@ async function runBench(options: BenchOptions): Promise<void> {
     const { operations, figures } = results;
     if (isWanted(bench, 'api')) await measureApi(bench, results);
     if (isWanted(bench, 'growth') || isWanted(bench, 'lists')) await measureLarge(bench, results);
-    for (const [group, measureGroup] of Object.entries(groups)) {
-      if (isWanted(bench, group)) addFigures(results, group, await measureGroup(bench));
+    for (const [group, compare] of Object.entries(comparisons).filter(([name]) => isWanted(bench, name))) {
+      const { system, bare } = await startApiAndBare(bench);
+      addFigures(results, group, await compare(system, bare, options));
+      await stopProcesses(bench);
     }
-    const attackResults = isWanted(bench, 'attacks') ? await measureUnderAttack(bench) : [];
+    for (const [group, measureGroup] of Object.entries(measurements).filter(([name]) => isWanted(bench, name))) {
+      addFigures(results, group, await measureGroup(await start(bench, options), options));
+      await stopProcesses(bench);
+      if (group === 'events') addFigures(results, group, await measureOutage(bench));
+    }
+    const attackResults = isWanted(bench, 'attacks') ? await measureAttacks(await start(bench, options), options) : [];
     if (operations.length > 0) print(`\n${printOperations(operations)}`);
     print(`\n${printTable(figures)}`);
     if (attackResults.length > 0) print(`\n${printAttacks(attackResults)}`);
@@ -136,15 +143,17 @@ function addFigures(results: BenchResults, group: string, figures: readonly Figu
 async function prepare(bench: Bench): Promise<void> {
   progress('the first start, which compiles');
   const system = await start(bench);
-  for (let tag = 1; tag <= tagCount; tag++) await system.createTag(`tag ${tag}`);
+  for (let tag = 1; tag <= tagCount; tag++) {
+    await call(system, { method: 'POST', path: '/tag', body: { name: `tag ${tag}` } });
+  }
   await stopProcesses(bench);
 }
 
 /** Measures the API with relay, consumers and schedulers off, because they use the processor and the store too. */
 async function measureApi(bench: Bench, results: BenchResults): Promise<void> {
-  const { tickets, seconds, only } = bench.options;
+  const { options: plan } = bench;
+  const { tickets, only } = plan;
   const { system, bare } = await startApiAndBare(bench);
-  const plan = { seconds, progress };
   await fill(system.mongodbUri, tickets, [bareDatabase]);
   const set = await loadSet(system, tickets, plan);
   const counter = await openRoundTripCounter(system.mongodbUri);
@@ -176,14 +185,13 @@ async function startApiAndBare(bench: Bench): Promise<{ system: BenchSystem; bar
 
 /** Measures how reads grow with the number of tickets, and the pages of lists of the largest set. */
 async function measureLarge(bench: Bench, results: BenchResults): Promise<void> {
-  const { tickets, seconds } = bench.options;
+  const { options: plan } = bench;
   const { system } = await startApiAndBare(bench);
-  const plan = { seconds, tickets, progress };
   if (isWanted(bench, 'growth')) {
     results.growth.push(...(await measureGrowth(system, plan)));
     addFigures(results, 'growth', growthFigures(results.growth));
   } else {
-    await loadSet(system, tickets, plan);
+    await loadSet(system, plan.tickets, plan);
   }
   if (isWanted(bench, 'lists')) {
     const counter = await openRoundTripCounter(system.mongodbUri);
@@ -191,77 +199,6 @@ async function measureLarge(bench: Bench, results: BenchResults): Promise<void> 
     addFigures(results, 'lists', await measureLists(system, counter, plan));
   }
   await stopProcesses(bench);
-}
-
-async function measureSettingsReads(bench: Bench): Promise<Figure[]> {
-  const { seconds, only } = bench.options;
-  const { system, bare } = await startApiAndBare(bench);
-  const figures = await measureSettings(system, bare, { seconds, only, progress });
-  await stopProcesses(bench);
-  return figures;
-}
-
-async function measureArchived(bench: Bench): Promise<Figure[]> {
-  const { seconds } = bench.options;
-  const { system, bare } = await startApiAndBare(bench);
-  const figures = await measureKnowledge(system, bare, { seconds, progress });
-  await stopProcesses(bench);
-  return figures;
-}
-
-async function measureDialogues(bench: Bench): Promise<Figure[]> {
-  const { seconds, only } = bench.options;
-  const { system, bare } = await startApiAndBare(bench);
-  const figures = await measureDialogue(system, bare, { seconds, only, progress });
-  await stopProcesses(bench);
-  return figures;
-}
-
-async function measurePreviews(bench: Bench): Promise<Figure[]> {
-  const { seconds, only } = bench.options;
-  const { system, bare } = await startApiAndBare(bench);
-  const figures = await measureTemplates(system, bare, { seconds, only, progress });
-  await stopProcesses(bench);
-  return figures;
-}
-
-async function measureIntentFlow(bench: Bench): Promise<Figure[]> {
-  const { seconds, only } = bench.options;
-  const figures = await measureIntents(() => startApiAndBare(bench), { seconds, only, progress });
-  await stopProcesses(bench);
-  return figures;
-}
-
-async function measureEventFlow(bench: Bench): Promise<Figure[]> {
-  const { seconds, tickets, profiles } = bench.options;
-  const system = await start(bench, { profiles });
-  const figures = await measureEvents(system, { seconds, rows: tickets, progress });
-  await stopProcesses(bench);
-  return [...figures, ...(await measureOutage(bench))];
-}
-
-async function measureWebhookFlow(bench: Bench): Promise<Figure[]> {
-  const { seconds, profiles } = bench.options;
-  const system = await start(bench, { profiles });
-  const figures = await measureWebhooks(system, { seconds, progress });
-  await stopProcesses(bench);
-  return figures;
-}
-
-async function measureFiles(bench: Bench): Promise<Figure[]> {
-  const { seconds, profiles } = bench.options;
-  const system = await start(bench, { profiles });
-  const figures = await measureAttachments(system, { seconds, progress });
-  await stopProcesses(bench);
-  return figures;
-}
-
-async function measureUnderAttack(bench: Bench): Promise<AttackResult[]> {
-  const { seconds, attack, profiles } = bench.options;
-  const system = await start(bench, { profiles });
-  const results = await measureAttacks(system, { seconds, attack, progress });
-  await stopProcesses(bench);
-  return results;
 }
 
 /** The embedded log is stopped directly, a Kafka broker by a command. */
@@ -274,11 +211,13 @@ async function measureOutage(bench: Bench): Promise<Figure[]> {
   bench.stops.push(bus.close);
   const system = await start(bench, { environment: bus.environment });
   progress(`${bus.name} is unavailable for a minute`);
-  return measureBusOutage(system, bus, tickets);
+  const figures = await measureBusOutage(system, bus, tickets);
+  await stopProcesses(bench);
+  return figures;
 }
 
-async function start({ folder, stops }: Bench, options: SystemOptions = {}): Promise<BenchSystem> {
-  const system = await startSystem(folder, options);
+async function start({ folder, stops }: Bench, { profiles, environment }: SystemOptions = {}): Promise<BenchSystem> {
+  const system = await startSystem(folder, { profiles, ...(environment && { environment }) });
   stops.push(system.stop);
   return system;
 }

@@ -3,8 +3,9 @@ import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts'
 import { freePort } from '@ticketing/testkit/free-port.ts';
 import mongoose from 'mongoose';
 import { openServers } from '../tools/faults/servers.ts';
-import { type Changed, changeSteadily, changesPerSecond, quantile, watchRows } from './changes.ts';
+import { type Changed, changeSteadily, changesPerSecond, watchRows } from './changes.ts';
 import { waitForRows } from './events.ts';
+import { quantile } from './load.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
 

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type mongoose from 'mongoose';
 import { idOf } from './dataset.ts';
+import { call } from './load.ts';
 import type { BenchSystem } from './system.ts';
 
 /** The rate of changes. */
@@ -101,22 +102,15 @@ export function watchRows(reporting: mongoose.mongo.Db): RowWatch {
   };
 }
 
-/** The value that a share of the values does not exceed. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((left, right) => left - right);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-}
-
 function otherStatus(index: number): object {
   return { status: statuses[index % 2] };
 }
 
-async function change({ url, headers }: BenchSystem, id: number, body: object): Promise<number> {
-  const response = await fetch(`${url}/ticket/${id}`, {
+async function change(system: BenchSystem, id: number, body: object): Promise<number> {
+  const { ticket } = await call<{ ticket: { version: number } }>(system, {
     method: 'PATCH',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    path: `/ticket/${id}`,
+    body,
   });
-  const { ticket } = (await response.json()) as { ticket: { version: number } };
   return ticket.version;
 }

@@ -1,18 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { BareProcess } from './bare-process.ts';
-import { type Address, measure, type NextRequest, send } from './load.ts';
+import { type Address, anyOf, type BenchPlan, call, compareWithBare, measure, type NextRequest, send } from './load.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
 
 /** The names of the measurements of dialogues on the command line. */
 export const dialogueNames = ['dialogue', 'mails'] as const;
-
-/** How dialogues are measured. */
-export interface DialoguePlan {
-  seconds: number;
-  only: readonly string[];
-  progress(text: string): void;
-}
 
 const ticketCount = 100;
 const messageCount = 20;
@@ -21,26 +14,15 @@ const mailCount = 2_000;
 const connections = 16;
 
 /** Measures reads of tickets with messages and files, as a share of bare routes, and how fast mails are taken in. */
-export async function measureDialogue(
-  system: BenchSystem,
-  bare: BareProcess,
-  { seconds, only, progress }: DialoguePlan,
-): Promise<Figure[]> {
+export async function measureDialogue(system: BenchSystem, bare: BareProcess, plan: BenchPlan): Promise<Figure[]> {
+  const { seconds, only, progress } = plan;
   const figures: Figure[] = [];
   if (only.includes('dialogue')) {
     progress(`${ticketCount} tickets with ${messageCount} messages and ${fileCount} attachments are created`);
     const ids = await createTickets(system);
     const anyTicket: NextRequest = () => ({ method: 'GET', path: `/ticket/${anyOf(ids)}?includeSessions=false` });
-    progress('GET /ticket with messages and attachments, the system');
-    const measured = await measure(system, anyTicket, { seconds, connections });
-    progress('GET /ticket with messages and attachments, the bare route');
-    const ofBare = await measure(bare, anyTicket, { seconds, connections, rate: measured.fixedRate });
-    figures.push({
-      name: `GET /ticket with ${messageCount} messages and ${fileCount} attachments / bare route`,
-      value: measured.maxRate / ofBare.maxRate,
-      details: { systemPerSecond: measured.maxRate, barePerSecond: ofBare.maxRate },
-      goal: { atLeast: 0.5 },
-    });
+    const name = `GET /ticket with ${messageCount} messages and ${fileCount} attachments / bare route`;
+    figures.push(await compareWithBare({ name, goal: { atLeast: 0.5 } }, [system, anyTicket], [bare, anyTicket], plan));
     progress('GET /ticket/{id}/conversation');
     const list: NextRequest = () => ({ method: 'GET', path: `/ticket/${anyOf(ids)}/conversation` });
     const listed = await measure(system, list, { seconds, connections });
@@ -59,15 +41,7 @@ export async function measureDialogue(
 
 /** Creates tickets with an opening, further messages and files. Returns their ids. */
 async function createTickets(system: BenchSystem): Promise<number[]> {
-  const post = async (path: string, body: object): Promise<{ id: number }> => {
-    const response = await fetch(`${system.url}${path}`, {
-      method: 'POST',
-      headers: { ...system.headers, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`${path} responded with ${response.status}.`);
-    return (await response.json()) as { id: number };
-  };
+  const post = (path: string, body: object) => call(system, { method: 'POST', path, body });
   const base64 = Buffer.alloc(10_000, 'x').toString('base64');
   const attachments = Array.from({ length: fileCount }, (_, index) => ({ name: `file-${index}.txt`, base64 }));
   const ids: number[] = [];
@@ -117,8 +91,4 @@ function nextMail(): NextRequest {
     const mail = Buffer.from(lines.join('\r\n')).toString('base64');
     return { method: 'POST', path: '/ticketing.tickets.v1.MailService/ReceiveMail', body: { mail } };
   };
-}
-
-function anyOf<Item>(items: readonly Item[]): Item | undefined {
-  return items[Math.floor(Math.random() * items.length)];
 }

@@ -7,20 +7,12 @@ import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { serviceProgram } from '../tools/dev/services.ts';
 import { waitUntilReady } from '../tools/dev/wait-until-ready.ts';
-import { changeSteadily, changesPerSecond, quantile, statuses, watchRows } from './changes.ts';
+import { changeSteadily, changesPerSecond, statuses, watchRows } from './changes.ts';
 import { idOf } from './dataset.ts';
-import { measureLatency } from './load.ts';
+import { type BenchPlan, measureLatency, quantile } from './load.ts';
 import { readResidentBytes } from './process-figures.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
-
-/** How events are measured. */
-export interface EventPlan {
-  seconds: number;
-  /** How many rows are exported. */
-  rows: number;
-  progress(text: string): void;
-}
 
 type Database = mongoose.mongo.Db;
 type Documents = mongoose.mongo.Collection<{ _id: number }>;
@@ -28,7 +20,7 @@ type Documents = mongoose.mongo.Collection<{ _id: number }>;
 const backlog = 20_000;
 
 /** Measures how soon a change appears in its row, the cost of sending events, and the cost of exports of the rows. */
-export async function measureEvents(system: BenchSystem, plan: EventPlan): Promise<Figure[]> {
+export async function measureEvents(system: BenchSystem, plan: BenchPlan): Promise<Figure[]> {
   const connection = await mongoose.createConnection(system.mongodbUri).asPromise();
   const tickets = connection.getClient().db('ticketing_tickets');
   const reporting = connection.getClient().db('ticketing_reporting');
@@ -64,7 +56,7 @@ export async function measureEvents(system: BenchSystem, plan: EventPlan): Promi
   }
 }
 
-async function measureFreshness(system: BenchSystem, reporting: Database, { seconds, rows: tickets }: EventPlan) {
+async function measureFreshness(system: BenchSystem, reporting: Database, { seconds, tickets }: BenchPlan) {
   const rows = watchRows(reporting);
   await changeSteadily(system, { seconds: Math.max(10, seconds), tickets }, rows.expect);
   const times = await rows.finished();
@@ -134,7 +126,7 @@ export async function waitForEmptyOutboxes(tickets: Documents): Promise<void> {
  * Measures the same load on the service as it runs, then with reporting paused, then on a second tickets process that
  * has no relay, with the first one paused too.
  */
-async function measureRelayCost(system: BenchSystem, { seconds, rows }: EventPlan): Promise<Figure[]> {
+async function measureRelayCost(system: BenchSystem, { seconds, tickets: rows }: BenchPlan): Promise<Figure[]> {
   const tokens = await internalTokens('gateway', system.keys.signingKeyFile('gateway'));
   const authorization = `Bearer ${await tokens.mint('tickets', testCaller({ kind: 'serviceWorker', roleId: 1 }))}`;
   const nextRequest = () => ({
@@ -197,29 +189,29 @@ async function startApiOnly(environment: ReadonlyMap<string, string>) {
   };
 }
 
-async function measureExports(system: BenchSystem, reporting: Database, plan: EventPlan): Promise<Figure[]> {
-  plan.progress(`${plan.rows} rows are being created`);
-  const documents = await fillRows(reporting, plan.rows);
-  const stringified = stringifyRate(documents, plan.rows);
+async function measureExports(system: BenchSystem, reporting: Database, plan: BenchPlan): Promise<Figure[]> {
+  plan.progress(`${plan.tickets} rows are being created`);
+  const documents = await fillRows(reporting, plan.tickets);
+  const stringified = stringifyRate(documents, plan.tickets);
   const figures: Figure[] = [];
   for (const format of ['csv', 'xlsx']) {
-    plan.progress(`an export of ${plan.rows} rows as ${format}`);
+    plan.progress(`an export of ${plan.tickets} rows as ${format}`);
     const { seconds, grownBytes, loopDelayMs } = await exportAll(system, format);
     figures.push(
       {
-        name: `export of ${plan.rows} rows as ${format}: memory grows by, MB`,
+        name: `export of ${plan.tickets} rows as ${format}: memory grows by, MB`,
         value: grownBytes / 1e6,
         goal: { atMost: 150 },
       },
       {
-        name: `export of ${plan.rows} rows as ${format}: event-loop delay p99, ms`,
+        name: `export of ${plan.tickets} rows as ${format}: event-loop delay p99, ms`,
         value: loopDelayMs,
         goal: { atMost: 50 },
       },
       {
-        name: `export of ${plan.rows} rows as ${format}: rows/s / JSON.stringify of the same rows`,
-        value: plan.rows / seconds / stringified,
-        details: { rowsPerSecond: plan.rows / seconds, stringifiedPerSecond: stringified },
+        name: `export of ${plan.tickets} rows as ${format}: rows/s / JSON.stringify of the same rows`,
+        value: plan.tickets / seconds / stringified,
+        details: { rowsPerSecond: plan.tickets / seconds, stringifiedPerSecond: stringified },
       },
     );
   }

@@ -13,7 +13,7 @@ import { train } from '../services/intents/src/learning/train.ts';
 import type { BareExecution } from './bare-intent-routes.ts';
 import type { BareProcess } from './bare-process.ts';
 import { readTexts, type Texts } from './dataset.ts';
-import { measure, type NextRequest } from './load.ts';
+import { type BenchPlan, call, compareWithBare, type NextRequest, quantile } from './load.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
 
@@ -25,23 +25,16 @@ const exampleCount = 1_000;
 const learnedTags = 40;
 const blockedGoalMs = 20;
 const analysisGoalMs = 20;
-const connections = 16;
 const ticketCount = 100;
 
 /** Measures the analysis of tickets, and the execution of intents as a share of a bare route. */
-export async function measureIntents(
-  start: () => Promise<{ system: BenchSystem; bare: BareProcess }>,
-  { seconds, only, progress }: { seconds: number; only: readonly string[]; progress(text: string): void },
-): Promise<Figure[]> {
+export async function measureIntents(system: BenchSystem, bare: BareProcess, plan: BenchPlan): Promise<Figure[]> {
   const figures: Figure[] = [];
-  if (only.includes('analysis')) {
-    progress('analyses of tickets');
+  if (plan.only.includes('analysis')) {
+    plan.progress('analyses of tickets');
     figures.push(...(await measureAnalyses()));
   }
-  if (only.includes('execute')) {
-    const { system, bare } = await start();
-    figures.push(await measureExecutions(system, bare, { seconds, progress }));
-  }
+  if (plan.only.includes('execute')) figures.push(await measureExecutions(system, bare, plan));
   return figures;
 }
 
@@ -69,8 +62,7 @@ async function measureAnalyses(): Promise<Figure[]> {
   }, blockedGoalMs);
   await detection.close();
   clearInterval(isBusy);
-  taken.sort((left, right) => left - right);
-  const at = (share: number) => taken[Math.floor(share * (taken.length - 1))] ?? 0;
+  const at = (share: number) => quantile(taken, share);
   return [
     {
       name: `analysis of a ticket by builtin, model of ${learnedTags} tags and ${bytes.length} bytes, p95 in ms`,
@@ -106,39 +98,25 @@ function requestOf(text: Texts = { subject: '', body: '' }, nth: number): Detect
 }
 
 /** Intents that are created and executed at a backend system; the bare route makes the same writes and the same call. */
-async function measureExecutions(
-  system: BenchSystem,
-  bare: BareProcess,
-  { seconds, progress }: { seconds: number; progress(text: string): void },
-): Promise<Figure> {
+async function measureExecutions(system: BenchSystem, bare: BareProcess, plan: BenchPlan): Promise<Figure> {
   const backend = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
   await once(backend, 'listening');
   const url = `http://127.0.0.1:${(backend.address() as AddressInfo).port}/`;
-  const post = async (path: string, body: object) => {
-    const headers = { ...system.headers, 'content-type': 'application/json' };
-    const response = await fetch(`${system.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-    if (!response.ok) throw new Error(`${path} responds with ${response.status}: ${await response.text()}`);
-    return (await response.json()) as { id: number; slug?: string };
-  };
+  const post = <Result>(path: string, body: object) => call<Result>(system, { method: 'POST', path, body });
   const options = [{ type: 'enter', name: 'Enter', recommended: true, order: 1 }];
-  const { slug: code } = await post('/aiAgent', { name: 'Bench', options, executor: { type: 'http', url } });
+  const agent = { name: 'Bench', options, executor: { type: 'http', url } };
+  const { slug: code } = await post<{ slug: string }>('/aiAgent', agent);
   const ids: number[] = [];
-  for (let nth = 0; nth < ticketCount; nth++) ids.push((await post('/ticket', { channel: 'chat' })).id);
+  for (let nth = 0; nth < ticketCount; nth++) ids.push((await post<{ id: number }>('/ticket', { channel: 'chat' })).id);
   let nth = 0;
   const nextId = () => ids[nth++ % ids.length] ?? 0;
-  progress('POST /intent/0/execute, the system');
   const next: NextRequest = () => ({ method: 'POST', path: '/intent/0/execute', body: { code, ticketId: nextId() } });
-  const measured = await measure(system, next, { seconds, connections });
-  progress('POST /intent/0/execute, the bare route');
   const bareBody = (): BareExecution => ({ ticketId: nextId(), url });
   const nextBare: NextRequest = () => ({ method: 'POST', path: '/intent/execute', body: bareBody() });
-  const ofBare = await measure(bare, nextBare, { seconds, connections, rate: measured.fixedRate });
+  const name = 'POST /intent/0/execute by HTTP / bare route with the same writes and the same call';
+  const figure = await compareWithBare({ name, showsLatency: true }, [system, next], [bare, nextBare], plan);
   backend.close();
   // Requests that are in flight at the end go on for a moment.
   await sleep(500);
-  return {
-    name: 'POST /intent/0/execute by HTTP / bare route with the same writes and the same call',
-    value: measured.maxRate / ofBare.maxRate,
-    details: { systemPerSecond: measured.maxRate, barePerSecond: ofBare.maxRate, systemP99: measured.latency.p99 },
-  };
+  return figure;
 }

@@ -1,7 +1,6 @@
-import { type Measured, measure, type NextRequest, send } from './load.ts';
+import { anyOf, type BenchPlan, type Measured, measure, type NextRequest, quantile, send } from './load.ts';
 import { printCommands } from './operation-table.ts';
 import { readCursors } from './operations.ts';
-import type { ReadPlan } from './read-growth.ts';
 import type { RoundTripCounter } from './round-trips.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure, Goal } from './table.ts';
@@ -24,6 +23,7 @@ const lists: readonly MeasuredList[] = [
   { name: 'status closed', body: withStatus('closed') },
 ];
 const connections = 8;
+const median = (values: readonly number[]) => quantile(values, 0.5);
 /** Their median is used, because other work of the machine disturbs single runs. */
 const rounds = 3;
 /** Without the warm-up, the first list would be slower than the others. */
@@ -36,7 +36,7 @@ const warmUpSeconds = 8;
 export async function measureLists(
   system: BenchSystem,
   counter: RoundTripCounter,
-  { tickets, seconds, progress }: ReadPlan & { tickets: number },
+  { tickets, seconds, progress }: BenchPlan,
 ): Promise<Figure[]> {
   await send(system, pageOf([{}]), { seconds: warmUpSeconds, connections });
   const figures: Figure[] = [];
@@ -63,8 +63,7 @@ export async function measureLists(
 }
 
 function pageOf(bodies: readonly object[]): NextRequest {
-  const anyBody = () => bodies[Math.floor(Math.random() * bodies.length)];
-  return () => ({ method: 'POST', path: '/ticket/search', body: { ...anyBody(), limit: 100 } });
+  return () => ({ method: 'POST', path: '/ticket/search', body: { ...anyOf(bodies), limit: 100 } });
 }
 
 async function figuresOf(
@@ -91,8 +90,4 @@ function cpuFigure(name: string, measured: readonly Measured[], trips: number): 
   const all = median(measured.map(({ cpuMs }) => Object.values(cpuMs).reduce((sum, ms) => sum + ms, 0)));
   const details = { gateway: of('gateway'), tickets: of('tickets'), engine: of('engine'), trips };
   return { name: `${name}: CPU ms; gateway, tickets, engine; round trips`, value: all, details };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -1,6 +1,5 @@
-import { type Latency, measureLatency } from './load.ts';
+import { type BenchPlan, type Latency, measureLatency } from './load.ts';
 import { type LoadedSet, type OperationName, operations } from './operations.ts';
-import type { ReadPlan } from './read-growth.ts';
 import type { BenchSystem } from './system.ts';
 
 /** The latency of an operation at several fixed rates. */
@@ -18,7 +17,7 @@ const connections = 16;
 export async function measureCurve(
   operation: OperationName,
   set: LoadedSet,
-  { system, maxRate, seconds, progress }: ReadPlan & { system: BenchSystem; maxRate: number },
+  { system, maxRate, seconds, progress }: BenchPlan & { system: BenchSystem; maxRate: number },
 ): Promise<LoadCurve> {
   progress(`${operation}, latency over load`);
   const points: LoadCurve['points'] = [];

@@ -1,5 +1,19 @@
 import autocannon from 'autocannon';
 import { readCpuSeconds } from './process-figures.ts';
+import type { Figure, Goal } from './table.ts';
+
+/** How a run measures. */
+export interface BenchPlan {
+  /** How long each load lasts. */
+  seconds: number;
+  /** How many tickets the largest set has. */
+  tickets: number;
+  /** The names of the wanted measurements. */
+  only: readonly string[];
+  /** Only attacks whose names contain this text are run. */
+  attack: string;
+  progress(text: string): void;
+}
 
 /** The address to which requests are sent, and their headers. */
 export interface Address {
@@ -17,7 +31,7 @@ export interface Target extends Address {
 
 /** A request of a load; `body` is sent as JSON. */
 export interface LoadRequest {
-  method: 'GET' | 'POST' | 'PATCH';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   body?: unknown;
 }
@@ -60,6 +74,7 @@ export interface CountedLoad {
 /** Latency is measured at this share of the highest rate, because at the highest rate it is mostly queueing time. */
 const fixedRateShare = 0.6;
 const warmUpSeconds = 3;
+const json = { 'content-type': 'application/json' };
 
 /**
  * Finds the highest rate (closed loop), then measures latency at a fixed rate (open loop: a stall counts for every
@@ -119,7 +134,7 @@ export async function send(
   const options = {
     url,
     connections,
-    headers: { ...headers, 'content-type': 'application/json' },
+    headers: { ...headers, ...json },
     ...('requests' in load ? { amount: load.requests } : { duration: load.seconds }),
     ...(rate === undefined ? {} : { overallRate: rate }),
     requests: [
@@ -142,6 +157,57 @@ export async function send(
     seconds: result.duration,
     latencyAt: (share) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN,
   };
+}
+
+/**
+ * Measures the system, then the bare route with the same load, and its latency at the same rate. Returns the figure with the
+ * ratio of their highest rates, as requests per second, or as items per second of requests for `items` each.
+ */
+export async function compareWithBare(
+  {
+    name,
+    goal,
+    items = 1,
+    showsLatency = false,
+  }: { name: string; goal?: Goal; items?: number; showsLatency?: boolean },
+  [system, ofSystem]: readonly [Target, NextRequest],
+  [bare, ofBare]: readonly [Target, NextRequest],
+  { seconds, progress }: Pick<BenchPlan, 'seconds' | 'progress'>,
+): Promise<Figure> {
+  progress(`${name}: the system`);
+  const { maxRate, fixedRate, latency } = await measure(system, ofSystem, { seconds, connections: 16 });
+  progress(`${name}: the bare route`);
+  const bareRate = (await measure(bare, ofBare, { seconds, connections: 16, rate: fixedRate })).maxRate;
+  const details = { systemPerSecond: maxRate * items, barePerSecond: bareRate * items };
+  return {
+    name,
+    value: maxRate / bareRate,
+    details: showsLatency ? { ...details, systemP99: latency.p99 } : details,
+    ...(goal && { goal }),
+  };
+}
+
+/** Sends a request with JSON. Returns the JSON of the response. Errors: a response that is not a success. */
+export async function call<Result = { id: number }>(
+  { url, headers }: Address,
+  { method, path, body }: LoadRequest,
+): Promise<Result> {
+  const sent =
+    body === undefined ? { method, headers } : { method, headers: { ...headers, ...json }, body: JSON.stringify(body) };
+  const response = await fetch(url + path, sent);
+  if (!response.ok) throw new Error(`${method} ${path} responded with ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Result;
+}
+
+/** Returns one of some items by chance. */
+export function anyOf<Item>(items: readonly Item[]): Item | undefined {
+  return items[Math.floor(Math.random() * items.length)];
+}
+
+/** The value that a share of the values does not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
 function cpuSecondsOf({ processes }: Target): Record<string, number> {

@@ -1,5 +1,5 @@
 import type { BareProcess } from './bare-process.ts';
-import { type Measured, measure, type NextRequest, type Target } from './load.ts';
+import { type BenchPlan, type Measured, measure, type NextRequest, type Target } from './load.ts';
 import {
   type LoadedSet,
   type OperationName,
@@ -39,12 +39,10 @@ const goals: Record<OperationName, Goal> = {
 };
 
 /** The settings of the measurement. */
-export interface CostPlan {
+export interface CostPlan extends BenchPlan {
   system: BenchSystem;
   bare: BareProcess;
   counter: RoundTripCounter;
-  seconds: number;
-  progress(text: string): void;
 }
 
 /** Measures an operation on the system and on the bare routes, all on the same tickets and engine. */

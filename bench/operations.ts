@@ -1,5 +1,5 @@
 import { type Dataset, firstSecond, idOf } from './dataset.ts';
-import type { Address, LoadRequest, NextRequest } from './load.ts';
+import { type Address, anyOf, call, type LoadRequest, type NextRequest } from './load.ts';
 
 /** The operations that are compared with bare routes. */
 export const operationNames = ['get', 'search', 'create', 'patch', 'getLatest'] as const;
@@ -81,17 +81,13 @@ function searchByTime({ count }: Dataset): NextRequest {
 }
 
 /** Reads the cursors of the first 100 pages of a list; the last page is left out, because it may not be full. */
-export async function readCursors({ url, headers }: Address, list: object = newestFirst): Promise<string[]> {
+export async function readCursors(system: Address, list: object = newestFirst): Promise<string[]> {
   const cursors: string[] = [];
   let cursor: string | null | undefined;
   do {
-    const response = await fetch(`${url}/ticket/search`, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...list, limit: 100, cursor: cursor ?? null }),
-    });
-    if (!response.ok) throw new Error(`The search responded with ${response.status}.`);
-    cursor = ((await response.json()) as { nextCursor: string | null }).nextCursor;
+    const body = { ...list, limit: 100, cursor: cursor ?? null };
+    const page = await call<{ nextCursor: string | null }>(system, { method: 'POST', path: '/ticket/search', body });
+    cursor = page.nextCursor;
     if (cursor) cursors.push(cursor);
   } while (cursor && cursors.length < 100);
   return cursors.slice(0, -1);
@@ -99,8 +95,4 @@ export async function readCursors({ url, headers }: Address, list: object = newe
 
 function anyId({ count }: Dataset): number {
   return idOf(Math.floor(Math.random() * count));
-}
-
-function anyOf(values: readonly string[]): string | undefined {
-  return values[Math.floor(Math.random() * values.length)];
 }

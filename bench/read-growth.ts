@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import { closedAfterMs, closedIdStore } from '../services/tickets/src/ticket/store/closed-id-store.ts';
 import { type TicketCollection, ticketCollection } from '../services/tickets/src/ticket/store/schema.ts';
 import { fill, systemDatabase } from './dataset.ts';
-import { type Measured, measure } from './load.ts';
+import { type BenchPlan, type Measured, measure } from './load.ts';
 import { type LoadedSet, operations, type ReadName, readCursors, readNames } from './operations.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
@@ -15,12 +15,6 @@ const smallestCount = 1000;
 /** The latencies of the reads on one set of tickets. */
 export type ReadLatencies = Record<ReadName, Measured['latency']>;
 
-/** How reads are measured. */
-export interface ReadPlan {
-  seconds: number;
-  progress(text: string): void;
-}
-
 /** The sizes of the sets on which reads are measured: 1,000 and its tenfolds, up to the largest one. */
 function setSizes(largest: number): number[] {
   const sizes: number[] = [];
@@ -29,12 +23,9 @@ function setSizes(largest: number): number[] {
 }
 
 /** Measures the reads on sets of tickets, each ten times the one before. The system keeps the largest one. */
-export async function measureGrowth(
-  system: BenchSystem,
-  { tickets, ...plan }: ReadPlan & { tickets: number },
-): Promise<MeasuredSet[]> {
+export async function measureGrowth(system: BenchSystem, plan: BenchPlan): Promise<MeasuredSet[]> {
   const sets: MeasuredSet[] = [];
-  for (const count of setSizes(tickets)) {
+  for (const count of setSizes(plan.tickets)) {
     const set = await loadSet(system, count, plan);
     sets.push({ count, latencies: await measureReads(system, set, plan) });
   }
@@ -42,7 +33,7 @@ export async function measureGrowth(
 }
 
 /** Creates a set of tickets for the system, whose ids are closed. */
-export async function loadSet(system: BenchSystem, count: number, { progress }: ReadPlan): Promise<LoadedSet> {
+export async function loadSet(system: BenchSystem, count: number, { progress }: BenchPlan): Promise<LoadedSet> {
   progress(`${count} tickets are being created`);
   await fill(system.mongodbUri, count, [systemDatabase]);
   await closeIds(system.mongodbUri);
@@ -60,17 +51,14 @@ async function closeIds(mongodbUri: string): Promise<void> {
 }
 
 /** Measures the reads on a set of tickets. */
-async function measureReads(system: BenchSystem, set: LoadedSet, plan: ReadPlan): Promise<ReadLatencies> {
+async function measureReads(system: BenchSystem, set: LoadedSet, plan: BenchPlan): Promise<ReadLatencies> {
   const measureRead = async (name: ReadName) => {
     plan.progress(`${name}, ${set.count} tickets`);
     return (await measure(system, operations[name](set), { seconds: plan.seconds, connections: 4 })).latency;
   };
-  return {
-    search: await measureRead('search'),
-    getLatestSkills: await measureRead('getLatestSkills'),
-    firstPage: await measureRead('firstPage'),
-    offsetPage: await measureRead('offsetPage'),
-  };
+  const latencies: Partial<ReadLatencies> = {};
+  for (const name of readNames) latencies[name] = await measureRead(name);
+  return latencies as ReadLatencies;
 }
 
 /** Reads of one set of tickets. */

@@ -12,7 +12,6 @@ export interface BenchSystem extends Target {
   /** The ids of the processes by the name of their service, and that of the database engine. */
   processes: Record<string, number>;
   mongodbUri: string;
-  createTag(name: string): Promise<void>;
   /** The process of a service. Errors: there is no such service. */
   service(name: string): BenchService;
   keys: DevelopmentKeys;
@@ -87,15 +86,6 @@ export async function startSystem(
     loopDelayMs: service('tickets').loopDelayMs,
     service,
     keys,
-    async createTag(name) {
-      const body = JSON.stringify({ name });
-      const response = await fetch(`${url}/tag`, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body,
-      });
-      if (!response.ok) throw new Error(`The tag ${name} could not be created.`);
-    },
     memory: () => Object.fromEntries([...processes].map(([name, { pid }]) => [name, readResidentBytes(pid)])),
     async stop() {
       child.kill('SIGTERM');

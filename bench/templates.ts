@@ -5,19 +5,12 @@ import { openRendering } from '../services/templates/src/rendering/open.ts';
 import { hostileTemplates } from '../services/templates/test/hostile-templates.ts';
 import type { BareProcess } from './bare-process.ts';
 import type { BarePreview } from './bare-template-routes.ts';
-import { measure, type NextRequest, send } from './load.ts';
+import { type BenchPlan, call, compareWithBare, type NextRequest, quantile, send } from './load.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
 
 /** The names of the measurements of templates on the command line. */
 export const templateNames = ['preview', 'hostile'] as const;
-
-/** How templates are measured. */
-export interface TemplatePlan {
-  seconds: number;
-  only: readonly string[];
-  progress(text: string): void;
-}
 
 const connections = 16;
 const ticketCount = 100;
@@ -32,11 +25,8 @@ const bareMessage = message
   .replace(/\{\{(?:formatDateDE|upper) /g, '{{');
 
 /** Measures previews as a share of a bare route, and what hostile templates cost others. */
-export async function measureTemplates(
-  system: BenchSystem,
-  bare: BareProcess,
-  { seconds, only, progress }: TemplatePlan,
-): Promise<Figure[]> {
+export async function measureTemplates(system: BenchSystem, bare: BareProcess, plan: BenchPlan): Promise<Figure[]> {
+  const { seconds, only, progress } = plan;
   const figures: Figure[] = [];
   if (only.includes('preview')) {
     const ids = await createTickets(system);
@@ -47,21 +37,14 @@ export async function measureTemplates(
       path: '/template/preview',
       body: { message, ticketId: nextId() },
     });
-    progress('POST /template/preview, the system');
-    const measured = await measure(system, preview, { seconds, connections });
-    progress('POST /template/preview, the bare route');
     const port = system.service('tickets').environment.get('TICKETING_TICKETS_HTTP_PORT');
     const valuesUrl = `http://127.0.0.1:${port}/ticketing.tickets.v1.TicketService/GetTemplateVariables`;
     const bareTarget = { ...bare, headers: system.headers };
     const barePreview = (): BarePreview => ({ message: bareMessage, ticketId: nextId(), valuesUrl });
     const nextBare: NextRequest = () => ({ method: 'POST', path: '/template/preview', body: barePreview() });
-    const ofBare = await measure(bareTarget, nextBare, { seconds, connections, rate: measured.fixedRate });
-    figures.push({
-      name: 'POST /template/preview with a ticket / bare route that reads the same values',
-      value: measured.maxRate / ofBare.maxRate,
-      details: { systemPerSecond: measured.maxRate, barePerSecond: ofBare.maxRate, systemP99: measured.latency.p99 },
-      goal: { atLeast: 0.4 },
-    });
+    const name = 'POST /template/preview with a ticket / bare route that reads the same values';
+    const figure = { name, goal: { atLeast: 0.4 }, showsLatency: true };
+    figures.push(await compareWithBare(figure, [system, preview], [bareTarget, nextBare], plan));
     progress('POST /template/preview beside a template that uses up its time');
     figures.push(await besideSlowTemplate(system, preview, seconds));
   }
@@ -72,23 +55,12 @@ export async function measureTemplates(
   return figures;
 }
 
-async function createTickets({ url, headers }: BenchSystem): Promise<number[]> {
+async function createTickets(system: BenchSystem): Promise<number[]> {
   const ids: number[] = [];
   for (let nth = 0; nth < ticketCount; nth++) {
-    const response = await fetch(`${url}/ticket`, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        channel: 'email',
-        from: `kim${nth}@example.com`,
-        fromName: 'Kim Lee',
-        subject: 'Zähler & Vertrag',
-        body: `<p>${'Guten Tag, mein Zähler steht. '.repeat(20)}</p>`,
-        tags: [1 + (nth % 3)],
-      }),
-    });
-    if (!response.ok) throw new Error(`A ticket could not be created: ${await response.text()}`);
-    ids.push(((await response.json()) as { id: number }).id);
+    const sender = { channel: 'email', from: `kim${nth}@example.com`, fromName: 'Kim Lee', tags: [1 + (nth % 3)] };
+    const text = { subject: 'Zähler & Vertrag', body: `<p>${'Guten Tag, mein Zähler steht. '.repeat(20)}</p>` };
+    ids.push((await call(system, { method: 'POST', path: '/ticket', body: { ...sender, ...text } })).id);
   }
   return ids;
 }
@@ -144,8 +116,7 @@ async function besideHostileTemplates(seconds: number): Promise<Figure> {
       times.push(render(nth));
       await setTimeout(everyMs);
     }
-    const sorted = (await Promise.all(times)).sort((left, right) => left - right);
-    return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+    return quantile(await Promise.all(times), 0.99);
   };
   // The processes start, and compile what they run often.
   for (let round = 0; round < 200; round++) await Promise.all([0, 1, 2].map(render));

@@ -1,4 +1,4 @@
-import type { Address } from './load.ts';
+import { type Address, call } from './load.ts';
 
 /** Webhook endpoints of a system. */
 export interface WebhookEndpoints {
@@ -10,29 +10,21 @@ export interface WebhookEndpoints {
 }
 
 /** Manages webhook endpoints by the API. Errors: a response that is not a success. */
-export function openEndpoints({ url, headers }: Address): WebhookEndpoints {
+export function openEndpoints(address: Address): WebhookEndpoints {
   let ids: number[] = [];
-  const call = async (method: string, path: string, body?: object): Promise<Response> => {
-    const response = await fetch(`${url}/webhook${path}`, {
-      method,
-      headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
-      body: body ? JSON.stringify(body) : null,
-    });
-    if (!response.ok) throw new Error(`${method} /webhook${path} responded with ${response.status}.`);
-    return response;
-  };
   return {
     async create(urls, status = 'active') {
-      for (const one of urls) {
-        const { id } = (await (await call('POST', '', { url: one, status })).json()) as { id: number };
-        ids.push(id);
+      for (const url of urls) {
+        ids.push((await call(address, { method: 'POST', path: '/webhook', body: { url, status } })).id);
       }
     },
     async activate() {
-      await Promise.all(ids.map((id) => call('PATCH', `/${id}`, { status: 'active' })));
+      await Promise.all(
+        ids.map((id) => call(address, { method: 'PATCH', path: `/webhook/${id}`, body: { status: 'active' } })),
+      );
     },
     async removeAll() {
-      await Promise.all(ids.map((id) => call('DELETE', `/${id}`)));
+      await Promise.all(ids.map((id) => call(address, { method: 'DELETE', path: `/webhook/${id}` })));
       ids = [];
     },
     ids: () => [...ids],

@@ -1,21 +1,15 @@
 import mongoose from 'mongoose';
-import { changeSteadily, changesPerSecond, quantile } from './changes.ts';
+import { changeSteadily, changesPerSecond } from './changes.ts';
 import { fill, idOf } from './dataset.ts';
 import { waitForEmptyOutboxes, waitForRows } from './events.ts';
-import { send } from './load.ts';
+import { type BenchPlan, quantile, send } from './load.ts';
 import { readCpuSeconds, watchMemory } from './process-figures.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
 import { openEndpoints, type WebhookEndpoints } from './webhook-endpoints.ts';
 import { monotonicMs, receivedKey, startReceivers, type WebhookReceivers } from './webhook-receivers.ts';
 
-/** How webhooks are measured. */
-export interface WebhookPlan {
-  seconds: number;
-  progress(text: string): void;
-}
-
-interface Setting extends WebhookPlan {
+interface Setting extends BenchPlan {
   system: BenchSystem;
   receivers: WebhookReceivers;
   endpoints: WebhookEndpoints;
@@ -35,7 +29,7 @@ const warmUpSeconds = 5;
 const hangingRounds = 2;
 
 /** Measures how soon and how fast webhooks are delivered, and what an endpoint that hangs costs the others. */
-export async function measureWebhooks(system: BenchSystem, plan: WebhookPlan): Promise<Figure[]> {
+export async function measureWebhooks(system: BenchSystem, plan: BenchPlan): Promise<Figure[]> {
   plan.progress(`${ticketCount} tickets are being created`);
   await fill(system.mongodbUri, ticketCount);
   const connection = await mongoose.createConnection(system.mongodbUri).asPromise();
