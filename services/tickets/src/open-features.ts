@@ -243,9 +243,6 @@ export function openFeatures(parts: FeatureParts) {
   };
 }
 
-/** What the features offer: their handlers, by the services of the contract. */
-export type Features = ReturnType<typeof openFeatures>;
-
 /** Opens the services that this one calls for what a ticket shows, and for its analysis. */
 function openCalledServices({ openClient }: Pick<FeatureParts, 'openClient'>) {
   const sessionOptions = { timeoutMs: sessionsTimeoutMs, maxResponseBytes: maxSessionBytes };
