@@ -13,7 +13,7 @@ import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { profileStore } from '@ticketing/store/cache/profile-store.ts';
 import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
-import { cursorCodecOf } from '@ticketing/store/paging/cursor.ts';
+import { openCursorCodec } from '@ticketing/store/paging/cursor.ts';
 import { derivedKey } from '@ticketing/store/paging/derived-key.ts';
 import { applyAnalysis } from './analysis/apply.ts';
 import { analysisTimeoutMs, openAnalyses } from './analysis/client.ts';
@@ -27,8 +27,8 @@ import { updateTickets } from './bulk/update.ts';
 import type { TicketsConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { openCustomerDirectory } from './customer/directory.ts';
-import { embeddedErp } from './customer/erp/embedded.ts';
 import { customerStore } from './customer/erp/embedded-store.ts';
+import { embeddedErp } from './customer/erp/embedded.ts';
 import { openErp } from './customer/erp/open.ts';
 import { erpResponseStore } from './customer/erp/response-store.ts';
 import { importCustomers } from './customer/import.ts';
@@ -63,8 +63,8 @@ import { checkTicketChange } from './ticket/check-changes.ts';
 import { type Commit, commitChange } from './ticket/commit.ts';
 import { createTicket, type TicketWrites } from './ticket/create.ts';
 import { deleteTicket } from './ticket/delete.ts';
-import { type BesideTicket, getTicket } from './ticket/get.ts';
 import { getTicketSnapshots, listTicketVersions } from './ticket/get-snapshots.ts';
+import { type BesideTicket, getTicket } from './ticket/get.ts';
 import { draftTicket, insertTicket } from './ticket/insert.ts';
 import { customerReader } from './ticket/read-customer.ts';
 import { removeTags as removeTagsFromTickets } from './ticket/remove-tags.ts';
@@ -152,7 +152,7 @@ export function openFeatures(parts: FeatureParts) {
       stores.neighbours.find({ order, spamTagId }, { id: ticket.id, key: queueKeys(ticket)[order] }),
   };
   const lists = { pages: stores.ticketLists, totals: stores.ticketCounts };
-  const cursors = cursorCodecOf(config.signingKeyFile);
+  const cursors = openCursorCodec(config.signingKeyFile);
 
   const writer = messageWriter({
     ...{ messages, tickets, commit, attachments, textWork, customers, mailQueue: mailer, runtime },

@@ -1,6 +1,6 @@
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { Metrics } from '@ticketing/service-kit/observability/metrics.ts';
-import { recordRequest, routeOf } from '@ticketing/service-kit/observability/record-request.ts';
+import { recordRequest, routePattern } from '@ticketing/service-kit/observability/record-request.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { findRequestContext } from './context.ts';
 
@@ -18,5 +18,5 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, tracer: 
 
 /** Returns the name of a request's route in metrics and logs: the route of the contract, or of the gateway itself. */
 export function describeRoute(request: FastifyRequest): string {
-  return findRequestContext(request).route?.name ?? routeOf(request);
+  return findRequestContext(request).route?.name ?? routePattern(request);
 }

@@ -1,5 +1,5 @@
 import type { DescService } from '@bufbuild/protobuf';
-import { maxBodyBytesOf, restRuleOf } from '@ticketing/rest/codec/options.ts';
+import { readMaxBodyBytes, readRestRule } from '@ticketing/rest/codec/options.ts';
 
 /** A route of a contract, with its body limit and its same-origin rule. */
 export interface ContractRoute {
@@ -44,12 +44,12 @@ export function routeTable(services: readonly DescService[]): RouteTable {
 
 function toEntries(service: DescService): Entry[] {
   return service.methods.flatMap((method) => {
-    const rule = restRuleOf(method);
+    const rule = readRestRule(method);
     if (!rule) return [];
     const segments = rule.path.slice(1).split('/');
     const route = {
       name: `${rule.method} ${rule.path}`,
-      maxBodyBytes: maxBodyBytesOf(method),
+      maxBodyBytes: readMaxBodyBytes(method),
       isSameOriginOnly: rule.sameOriginOnly,
     };
     return [{ verb: rule.method, segments: segments.map((part) => (part.startsWith('{') ? null : part)), route }];

@@ -1,4 +1,4 @@
-import { maxWordsTextLength, wordsOf } from '@ticketing/text/words.ts';
+import { maxWordsTextLength, splitWords } from '@ticketing/text/words.ts';
 
 /** How many different words of a text are found. */
 export const maxTextWords = 10_000;
@@ -9,7 +9,7 @@ const umlauts: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', Ä: 'Ae'
 
 /** Returns the words of texts as the search compares them; a word with an umlaut is also returned spelt without it. */
 export function toSearchWords(texts: readonly string[], maxWords: number): string[] {
-  return wordsOf([...texts, ...texts.map(spellings)], maxWords);
+  return splitWords([...texts, ...texts.map(spellings)], maxWords);
 }
 
 /** The words of the title and the name of a source. */
@@ -23,7 +23,7 @@ export function searchedWords(q: string): string[][] {
   return words.map((word) => toSearchWords([word], 2)).filter((forms) => forms.length > 0);
 }
 
-/** The words with an umlaut, spelt without it. Only as much of a text is read as `wordsOf` reads. */
+/** The words with an umlaut, spelt without it. Only as much of a text is read as `splitWords` reads. */
 function spellings(text: string): string {
   const spelt: string[] = [];
   for (const [word] of text

@@ -2,7 +2,7 @@ import { type DescField, ScalarType } from '@bufbuild/protobuf';
 import { ReportingTicketRowSchema } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { enumKey, rankKey } from '@ticketing/rest/codec/enum-key.ts';
 import type { FilterKey } from '@ticketing/rest/codec/filter.ts';
-import { spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { readSpellings } from '@ticketing/rest/codec/options.ts';
 
 /** A column of the rows, with its name and type from the contract. */
 export interface RowColumn {
@@ -40,7 +40,7 @@ function toColumn(field: DescField): RowColumn {
   if (field.enum) {
     const isRanked = rankedColumns.includes(name);
     const filterKey = isRanked ? rankKey(field.enum) : enumKey(field.enum);
-    return { ...common, type: 'text', filterKey, spellingOfRank: isRanked ? spellingsOf(field.enum) : undefined };
+    return { ...common, type: 'text', filterKey, spellingOfRank: isRanked ? readSpellings(field.enum) : undefined };
   }
   const type = field.fieldKind === 'scalar' && field.scalar !== ScalarType.STRING ? 'integer' : 'text';
   return { ...common, type, filterKey: { kind: type }, spellingOfRank: undefined };

@@ -10,7 +10,7 @@ import type { TicketSnapshot } from '@ticketing/contracts/ticketing/tickets/v1/s
 import { type Tag, TagType } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import { type Ticket, TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
-import { spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { readSpellings } from '@ticketing/rest/codec/options.ts';
 
 /** The row of a ticket. Units: times in Unix seconds. */
 export interface Row {
@@ -106,8 +106,8 @@ function jsonText(json: JsonObject, given: Readonly<Record<string, string>>): st
   return `{${members.join(',')}}`;
 }
 
-function toSpelling(schema: Parameters<typeof spellingsOf>[0], value: number): string | null {
-  return spellingsOf(schema).get(value) ?? null;
+function toSpelling(schema: Parameters<typeof readSpellings>[0], value: number): string | null {
+  return readSpellings(schema).get(value) ?? null;
 }
 
 function seconds(time: Timestamp | undefined): number | null {

@@ -1,19 +1,14 @@
 import { create, fromJson } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
-import {
-  ChangeCause,
-  type TicketChanged,
-  TicketChangedSchema,
-  TicketChangeType,
-} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { ChangeCause, type TicketChanged, TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { describe, expect, it } from 'vitest';
 import { eventBody, testBody } from './body.ts';
 
 const at = 1_769_850_600;
 
 function event(fields: Partial<TicketChanged> = {}): TicketChanged {
-  const common = { eventId: 'evt_1', ticketId: 12, version: 3, occurredAt: timestampOf(at) };
+  const common = { eventId: 'evt_1', ticketId: 12, version: 3, occurredAt: toTimestamp(at) };
   return Object.assign(create(TicketChangedSchema, { ...common, type: TicketChangeType.TICKET_UPDATED }), fields);
 }
 
