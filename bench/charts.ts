@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { declareCommand, UsageError } from '../tools/cli/command.ts';
 import { type BenchRun, withoutOutdated } from './bench-run.ts';
 import { drawChart } from './draw-chart.ts';
-import { figureTable, growthChart, latencyCharts, type Numbered, operationTable, rateChart, runTable } from './pictures.ts';
+import {
+  figureTable,
+  growthChart,
+  latencyCharts,
+  type Numbered,
+  operationTable,
+  rateChart,
+  runTable,
+} from './pictures.ts';
 
 const usage = `Draws the results of the newest npm run bench as SVG charts, and writes them with their tables to docs/performance. Takes
 from the results that were drawn before whatever this run did not measure:

@@ -9,11 +9,14 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
-import { GetTicketRequestSchema, GetTicketResponseSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import {
+  GetTicketRequestSchema,
+  GetTicketResponseSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { documentCheck } from '@ticketing/testkit/checked-fetch.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listedMetrics } from '../../tools/observability/metric-list.ts';
-import { startSystem, type System } from './harness.ts';
+import { type System, startSystem } from './harness.ts';
 import { exposedMetrics } from './metrics.ts';
 import { type OtlpCollector, startOtlpCollector } from './otlp-collector.ts';
 import { pathTo } from './traces.ts';

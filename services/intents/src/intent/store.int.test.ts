@@ -1,11 +1,15 @@
 import { create } from '@bufbuild/protobuf';
-import { ConfidenceColor, IntentOutcomeSchema, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import {
+  ConfidenceColor,
+  IntentOutcomeSchema,
+  TicketIntentStatus,
+} from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import type { Connection } from 'mongoose';
 import { beforeAll, expect, test } from 'vitest';
 import { executionStore } from '../execution/store.ts';
 import type { IntentProposal } from './rules/intent.ts';
-import { buildIntentIndexes, intentCollection, intentStore, type IntentStore } from './store.ts';
+import { buildIntentIndexes, type IntentStore, intentCollection, intentStore } from './store.ts';
 
 const { READY, EXECUTED, INVALIDATED } = TicketIntentStatus;
 
