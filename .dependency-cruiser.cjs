@@ -54,7 +54,10 @@ const foldersInOrder = Object.entries(foldersOfPackages).flatMap(([name, folders
   })),
 );
 
-/** The features of services, each with those that it may import. The files beside them are wiring, which none imports. */
+/**
+ * The features of services, each with those that it may import. The files beside them are wiring, which none imports but
+ * the environment and the settings of the service.
+ */
 const arrows = {
   intents: {
     agent: [],
@@ -64,18 +67,48 @@ const arrows = {
     detection: ['agent', 'intent', 'learning'],
     execution: ['agent', 'intent'],
   },
+  settings: {
+    feed: [],
+    setting: [],
+    subchannel: ['setting'],
+    webhook: ['setting', 'feed'],
+    'webhook/delivery': ['webhook', 'feed'],
+    'webhook/dispatcher': ['webhook', 'webhook/delivery', 'feed'],
+  },
+  templates: {
+    rendering: [],
+    'email-template': ['rendering'],
+    template: ['email-template', 'rendering'],
+  },
+  knowledge: { source: [], skill: [] },
+  reporting: { row: [], export: ['row'] },
+  gateway: {
+    request: [],
+    session: ['request'],
+    admission: ['request', 'session'],
+    proxy: ['request', 'admission'],
+    page: ['request', 'session', 'proxy'],
+  },
+};
+/** The folder of a feature, without the features that have a folder in it. */
+const folderOf = (features, name) => {
+  const inner = Object.keys(features).filter((other) => other.startsWith(`${name}/`));
+  return inner.length === 0 ? `${name}/` : `${name}/(?!(${inner.map((one) => one.slice(name.length + 1)).join('|')})/)`;
 };
 const featuresFollowArrows = Object.entries(arrows).flatMap(([service, features]) =>
-  Object.entries(features).map(([feature, used]) => ({
-    name: `${service}-${feature}-follows-arrows`,
-    comment: `The feature ${feature} of ${service} imports no other features but: ${used.join(', ') || 'none'}.`,
-    severity: 'error',
-    from: { path: `^services/${service}/src/${feature}/`, pathNot: '\\.test\\.ts$' },
-    to: {
-      path: `^services/${service}/src/`,
-      pathNot: `^services/${service}/src/(${[feature, ...used].join('|')})/`,
-    },
-  })),
+  Object.entries(features).map(([feature, used]) => {
+    const [own, ...others] = [feature, ...used].map((name) => folderOf(features, name));
+    return {
+      name: `${service}-${feature}-follows-arrows`,
+      comment: `The feature ${feature} of ${service} imports no other features but: ${used.join(', ') || 'none'}.`,
+      severity: 'error',
+      from: { path: `^services/${service}/src/${own}`, pathNot: '\\.test\\.ts$' },
+      to: {
+        path: `^services/${service}/src/`,
+        pathNot: `^services/${service}/src/(${[own, ...others].join('|')}|(config|settings)[.]ts$)`,
+      },
+    };
+  }),
 );
 
 /** The pure files of a feature. */

@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { services, variableOf } from '@ticketing/system/services.ts';
+import { services, variableName } from '@ticketing/system/services.ts';
 import { declareCommand, print } from '../tools/cli/command.ts';
 import { measureAttachments } from './attachments.ts';
 import { measureAttacks, printAttacks } from './attacks.ts';
 import { type BareProcess, startBare } from './bare-process.ts';
-import { type BenchResults, type BenchRun, benchmarks, thisMachine } from './bench-run.ts';
+import { benchmarks, type BenchResults, type BenchRun, thisMachine } from './bench-run.ts';
 import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
 import { bareDatabase, fill, tagCount } from './dataset.ts';
 import { measureDialogue } from './dialogue.ts';
@@ -14,15 +14,15 @@ import { measureEvents } from './events.ts';
 import { measureIntents } from './intents.ts';
 import { measureKnowledge } from './knowledge.ts';
 import { measureLists } from './lists.ts';
-import { type BenchPlan, call } from './load.ts';
 import { measureCurve } from './load-curve.ts';
+import { type BenchPlan, call } from './load.ts';
 import { measureOperation } from './operation-costs.ts';
 import { printOperations } from './operation-table.ts';
 import { operationNames } from './operations.ts';
 import { growthFigures, loadSet, measureGrowth } from './read-growth.ts';
 import { openRoundTripCounter } from './round-trips.ts';
 import { measureSettings } from './settings.ts';
-import { type BenchSystem, type SystemOptions, startSystem } from './system.ts';
+import { type BenchSystem, startSystem, type SystemOptions } from './system.ts';
 import { type Figure, printTable } from './table.ts';
 import { measureTemplates } from './templates.ts';
 import { measureWebhooks } from './webhooks.ts';
@@ -175,7 +175,7 @@ async function measureApi(bench: Bench, results: BenchResults): Promise<void> {
 /** Starts the system with the API only, and the bare routes on its engine. */
 async function startApiAndBare(bench: Bench): Promise<{ system: BenchSystem; bare: BareProcess }> {
   const environment = Object.fromEntries(
-    services.filter(({ roles }) => roles.length > 1).map(({ name }) => [variableOf(name, 'ROLES'), 'api']),
+    services.filter(({ roles }) => roles.length > 1).map(({ name }) => [variableName(name, 'ROLES'), 'api']),
   );
   const system = await start(bench, { profiles: bench.options.profiles, environment });
   const bare = await startBare(system.mongodbUri, system.processes.engine ?? 0);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
-import { wordsOf } from '@ticketing/text/words.ts';
+import { splitWords } from '@ticketing/text/words.ts';
 import mongoose from 'mongoose';
 import { bodyRules, bodyTexts } from '../services/tickets/src/text/rules/body-texts.ts';
 import { createdEvent } from '../services/tickets/src/ticket/rules/event.ts';
@@ -134,7 +134,7 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
     },
     { id: idOf(index), now, creator: { profileId: null, isHuman: false }, lastAgentRouting: false, sla: noSla },
   );
-  const { outboxSince: _, ...document } = documentOf(ticket, wordsOf(searchedTexts(ticket)), {
+  const { outboxSince: _, ...document } = documentOf(ticket, splitWords(searchedTexts(ticket)), {
     event: createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),
   });
   // The outbox is empty, as if the event had been sent.

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { services, variableOf } from '@ticketing/system/services.ts';
+import { services, variableName } from '@ticketing/system/services.ts';
 import { type DevelopmentKeys, developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import type { Target } from './load.ts';
-import { descendantsOf, type RunningProcess, readResidentBytes } from './process-figures.ts';
+import { descendantsOf, readResidentBytes, type RunningProcess } from './process-figures.ts';
 
 /** The system, running with its processes split as in production. */
 export interface BenchSystem extends Target {
@@ -60,7 +60,7 @@ export async function startSystem(
       env: {
         ...process.env,
         ...additions,
-        [variableOf('gateway', 'RATE_LIMITS')]: 'serviceWorker=100000000',
+        [variableName('gateway', 'RATE_LIMITS')]: 'serviceWorker=100000000',
         ...(profiles ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` } : {}),
       },
     },
@@ -81,7 +81,7 @@ export async function startSystem(
     url,
     headers,
     processes: { ...Object.fromEntries([...processes].map(([name, { pid }]) => [name, pid])), engine: engine.pid },
-    mongodbUri: service(stored).environment.get(variableOf(stored, 'MONGODB_URI')) ?? '',
+    mongodbUri: service(stored).environment.get(variableName(stored, 'MONGODB_URI')) ?? '',
     // The requests of every load but those of exports and webhooks are for tickets.
     loopDelayMs: service('tickets').loopDelayMs,
     service,
@@ -103,7 +103,7 @@ function processOf(text: string, running: readonly RunningProcess[]): RunningPro
 
 function serviceProcess(name: string, running: readonly RunningProcess[]): BenchService {
   const { pid, environment } = processOf(`/${name}/main.mjs`, running);
-  const port = environment.get(variableOf(name, 'INTERNAL_PORT'));
+  const port = environment.get(variableName(name, 'INTERNAL_PORT'));
   return { pid, environment, loopDelayMs: () => readLoopDelay(`http://127.0.0.1:${port}/metrics`) };
 }
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { restRuleOf } from '@ticketing/rest/codec/options.ts';
+import { readRestRule } from '@ticketing/rest/codec/options.ts';
 import type { ServerLimits } from '@ticketing/service-kit/config/server-limits.ts';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import { serviceNamed, services, variableOf } from '@ticketing/system/services.ts';
+import { serviceNamed, services, variableName } from '@ticketing/system/services.ts';
 import { type CheckedFetch, checkedFetch } from '@ticketing/testkit/checked-fetch.ts';
 import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import { testBusAddress } from '@ticketing/testkit/service-harness.ts';
@@ -73,9 +73,9 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     });
     Object.assign(environment, variables);
     const isQuiet = service.name === 'intents' && !options.analyses;
-    if (isQuiet) variables[variableOf('intents', 'ROLES')] = 'api,consumer,scheduler';
+    if (isQuiet) variables[variableName('intents', 'ROLES')] = 'api,consumer,scheduler';
     const further = { ...options.variables, ...options.serviceVariables?.[service.name] };
-    for (const [key, value] of Object.entries(further)) variables[variableOf(service.name, key)] = value;
+    for (const [key, value] of Object.entries(further)) variables[variableName(service.name, key)] = value;
     Object.assign(variables, options.standardVariables);
     variablesOf.set(service.name, variables);
     await service.setUp(variables);
@@ -95,7 +95,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     async startReplica(name) {
       const service = (await loadServices()).find((one) => one.name === name);
       if (!service) throw new Error(`There is no service ${name}.`);
-      const free = ['HTTP_PORT', 'GRPC_PORT', 'INTERNAL_PORT'].map((key) => [variableOf(name, key), '0']);
+      const free = ['HTTP_PORT', 'GRPC_PORT', 'INTERNAL_PORT'].map((key) => [variableName(name, key), '0']);
       const replica = await service.start({ ...variablesOf.get(name), ...Object.fromEntries(free) });
       replicas.push(replica);
       const replicaUrl = `http://127.0.0.1:${replica.ports.http}`;
@@ -126,7 +126,7 @@ async function dropDatabases(uri: string, name: string): Promise<void> {
 /** Waits until the document of the gateway describes the routes of all services, which it fetches from them. */
 async function untilDescribed(url: string): Promise<void> {
   const methods = services.flatMap(({ contracts }) => contracts).flatMap((contract) => contract.methods);
-  const routes = methods.flatMap((method) => restRuleOf(method)?.path.replaceAll(/\{\w+\}/g, '{}') ?? []);
+  const routes = methods.flatMap((method) => readRestRule(method)?.path.replaceAll(/\{\w+\}/g, '{}') ?? []);
   const isDescribed = async () => {
     const response = await fetch(`${url}/openapi.json`);
     const { paths } = (await response.json()) as { paths: Record<string, unknown> };

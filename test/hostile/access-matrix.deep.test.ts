@@ -1,8 +1,8 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Code } from '@connectrpc/connect';
-import { accessOf, isEventStream, restRuleOf, serviceCallers } from '@ticketing/rest/codec/options.ts';
+import { isEventStream, readAccessRule, readRestRule, serviceCallers } from '@ticketing/rest/codec/options.ts';
 import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
-import { services, variableOf } from '@ticketing/system/services.ts';
+import { services, variableName } from '@ticketing/system/services.ts';
 import { badTokens } from '@ticketing/testkit/bad-tokens.ts';
 import { bodyOf, gRpc, type HostileClient, hostileClient } from '@ticketing/testkit/hostile-rpc.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
@@ -50,7 +50,7 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
 
   /** Each service, on its own behalf and with a person for whom it vouches. */
   async function rowsOfServices(method: DescMethod, person: Caller): Promise<Row[]> {
-    const access = accessOf(method)?.case;
+    const access = readAccessRule(method)?.case;
     const rows = services.map(async ({ name: from, calls, forwardsCallersTo }): Promise<Row[]> => {
       const mayCall = access === 'authenticated' || serviceCallers(method).includes(from);
       const self = await internalToken(name, serviceCaller(from), from);
@@ -71,7 +71,7 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
 
   /** Calls a method by REST, at the service or at the gateway. Returns the status; 200 begins the response of a stream. */
   async function callRest(url: string, method: DescMethod, headers: Record<string, string>) {
-    const rule = restRuleOf(method);
+    const rule = readRestRule(method);
     const path = rule?.path.replaceAll(/\{\w+\}/g, '1') ?? '';
     const accept: Record<string, string> = isEventStream(method) ? { accept: 'text/event-stream' } : {};
     const response = await fetch(url + path, { method: rule?.method ?? 'GET', headers: { ...accept, ...headers } });
@@ -83,7 +83,7 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
   // guarantee: C4, C12
   // asvs: 8.2.1, 9.2.3-9.2.4
   test.each(methods.map((method) => [method.name, method] as const))('%s, over RPC', async (_, method) => {
-    const access = accessOf(method);
+    const access = readAccessRule(method);
     const right = access?.case === 'right' ? access.value : '';
     const otherRights = rightsOf().filter((one) => one !== right);
     const person = testCaller({ permissions: [right] });
@@ -108,12 +108,12 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
     }
   });
 
-  test.each(methods.filter((method) => restRuleOf(method)).map((method) => [method.name, method] as const))(
+  test.each(methods.filter((method) => readRestRule(method)).map((method) => [method.name, method] as const))(
     // guarantee: C4, C12
     // asvs: 8.2.1, 9.2.3-9.2.4
     '%s, over REST',
     async (_, method) => {
-      const access = accessOf(method);
+      const access = readAccessRule(method);
       const right = access?.case === 'right' ? access.value : '';
       const lesser = access?.case === 'right' ? 403 : undefined;
       const own = `http://127.0.0.1:${system.portsOf(name).http}`;
@@ -124,7 +124,7 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
       });
       const admin = testCaller({ roleId: 1 });
       const expired = { ...admin, expiresAt: 5 };
-      const isSafe = restRuleOf(method)?.method === 'GET' && !restRuleOf(method)?.sameOriginOnly;
+      const isSafe = readRestRule(method)?.method === 'GET' && !readRestRule(method)?.sameOriginOnly;
       const rows: [string, string, Record<string, string>, number | undefined][] = [
         ['no token, at the service', own, {}, 401],
         ['an issuer token, at the service', own, bearer(await issuerToken({ roleId: 1 })), 401],
@@ -161,9 +161,9 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
   // guarantee: C1
   // asvs: 6.3.4, 9.1.2
   test('nobody with a bad token, over REST and RPC', async () => {
-    const jwksFile = system.environment[variableOf(name, 'JWKS_FILE')] ?? '';
+    const jwksFile = system.environment[variableName(name, 'JWKS_FILE')] ?? '';
     const [method] = methods.filter(
-      (candidate) => accessOf(candidate)?.case === 'authenticated' || restRuleOf(candidate),
+      (candidate) => readAccessRule(candidate)?.case === 'authenticated' || readRestRule(candidate),
     );
     if (!method) throw new Error(`${service.name} has no method for people`);
     for (const [what, token] of await badTokens(system.identity, jwksFile, other)) {
@@ -178,6 +178,6 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
 
 /** All rights that a method needs. */
 function rightsOf(): string[] {
-  const all = services.flatMap(({ contracts }) => contracts.flatMap(({ methods }) => methods.map(accessOf)));
+  const all = services.flatMap(({ contracts }) => contracts.flatMap(({ methods }) => methods.map(readAccessRule)));
   return [...new Set(all.flatMap((access) => (access?.case === 'right' ? [access.value] : [])))];
 }

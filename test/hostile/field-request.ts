@@ -10,9 +10,9 @@ import {
 } from '@bufbuild/protobuf';
 import { ConnectError, type Transport } from '@connectrpc/connect';
 import { ProblemSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
-import { jsonFormOf, restRuleOf, rulesOf, spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { readFieldRules, readJsonForm, readRestRule, readSpellings } from '@ticketing/rest/codec/options.ts';
 import { withoutShownOnce } from '@ticketing/rest/codec/shown-once.ts';
-import { type Binding, bindingOf } from '@ticketing/rest/routes/request-reader.ts';
+import { type Binding, toBinding } from '@ticketing/rest/routes/request-reader.ts';
 
 /** A request as an object with the names of the fields in JSON. */
 export type FieldRequest = JsonObject;
@@ -46,7 +46,7 @@ export function restApi(port: number, tokenOf: (method: DescMethod) => Promise<s
     async send(method, request, headers) {
       const { url, body } = restRequest(method, request);
       const response = await fetch(`http://127.0.0.1:${port}${url}`, {
-        method: restRuleOf(method)?.method ?? 'GET',
+        method: readRestRule(method)?.method ?? 'GET',
         headers: {
           authorization: `Bearer ${await tokenOf(method)}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -110,12 +110,18 @@ const timeoutMs = 10_000;
 /** The smallest request that the rules of a contract accept; `choice` varies its enums and texts. */
 export function smallestRequest(message: DescMessage, api: Api, choice = 0): FieldRequest {
   const required = message.fields.filter(
-    (field) => rulesOf(field).required || (rulesOf(field).minItems ?? 0) > 0 || (isMask(field) && api.name === 'RPC'),
+    (field) =>
+      readFieldRules(field).required ||
+      (readFieldRules(field).minItems ?? 0) > 0 ||
+      (isMask(field) && api.name === 'RPC'),
   );
   return Object.fromEntries(
     required.map((field) => {
       const value = smallestValue(field, api, choice);
-      return [field.jsonName, field.fieldKind === 'list' ? Array(rulesOf(field).minItems || 1).fill(value) : value];
+      return [
+        field.jsonName,
+        field.fieldKind === 'list' ? Array(readFieldRules(field).minItems || 1).fill(value) : value,
+      ];
     }),
   );
 }
@@ -124,9 +130,9 @@ export function smallestRequest(message: DescMessage, api: Api, choice = 0): Fie
 const isMask = (field: DescField) => field.message?.typeName === 'google.protobuf.FieldMask';
 
 function smallestValue(field: DescField, api: Api, choice: number) {
-  const rules = rulesOf(field);
+  const rules = readFieldRules(field);
   if (field.enum) {
-    const spellings = [...spellingsOf(field.enum)];
+    const spellings = [...readSpellings(field.enum)];
     return api.spell(...(spellings[choice % spellings.length] ?? [0, '']));
   }
   if (isMask(field)) return '';
@@ -141,7 +147,7 @@ function smallestValue(field: DescField, api: Api, choice: number) {
 
 /** A valid value for a field in a path. */
 export function idFor(field: DescField): string | number {
-  return field.scalar === undefined || rulesOf(field).minimum === undefined ? anyId : 1;
+  return field.scalar === undefined || readFieldRules(field).minimum === undefined ? anyId : 1;
 }
 
 const anyId = '00000000-0000-4000-8000-000000000000';
@@ -158,20 +164,20 @@ function shownOnceIn(message: DescMessage, seen = new Set<DescMessage>()): strin
   if (seen.has(message)) return [];
   seen.add(message);
   return message.fields.flatMap((field) => {
-    if (jsonFormOf(field).shownOnce) return field.jsonName;
+    if (readJsonForm(field).shownOnce) return field.jsonName;
     return field.message ? shownOnceIn(field.message, seen) : [];
   });
 }
 
 function bindingOfMethod(method: DescMethod): Binding {
-  const rule = restRuleOf(method);
+  const rule = readRestRule(method);
   if (!rule) throw new Error(`${method.toString()} has no route.`);
-  return bindingOf(method, rule);
+  return toBinding(method, rule);
 }
 
 function restRequest(method: DescMethod, request: FieldRequest): { url: string; body: unknown } {
   const binding = bindingOfMethod(method);
-  const path = restRuleOf(method)?.path ?? '';
+  const path = readRestRule(method)?.path ?? '';
   const filled = binding.path.reduce((url, field) => {
     return url.replace(`{${field.name}}`, String(request[field.jsonName] ?? idFor(field)));
   }, path);

@@ -9,7 +9,7 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { restRuleOf, rulesOf, serviceCallers, takesIdempotencyKey } from '@ticketing/rest/codec/options.ts';
+import { readFieldRules, readRestRule, serviceCallers, takesIdempotencyKey } from '@ticketing/rest/codec/options.ts';
 import { createGrpcTransport } from '@ticketing/service-kit/client/grpc-transport.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { services } from '@ticketing/system/services.ts';
@@ -96,7 +96,7 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
   const rpc = () => rpcApi(transports.get(name) as ReturnType<typeof createGrpcTransport>, tokenOf);
   /** Each served method with the APIs that have it. */
   const methods = (): [DescMethod, Api[]][] =>
-    (served.get(name) ?? []).map((method) => [method, restRuleOf(method) ? [rest(), rpc()] : [rpc()]]);
+    (served.get(name) ?? []).map((method) => [method, readRestRule(method) ? [rest(), rpc()] : [rpc()]]);
 
   function tokenOf(method: DescMethod): Promise<string> {
     const [caller] = serviceCallers(method);
@@ -109,7 +109,7 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
   // asvs: 1.3.3
   test('that become a header of a mail are refused with a line break or NUL, and not with a tab', async () => {
     for (const [method, apis] of methods()) {
-      for (const path of pathsTo(method.input, (field) => rulesOf(field).headerText)) {
+      for (const path of pathsTo(method.input, (field) => readFieldRules(field).headerText)) {
         for (const api of apis) {
           const pointer = api.pointerOf(method, stepsOf(path));
           const where = `${method.toString()} over ${api.name}, ${pointer}`;
@@ -134,7 +134,7 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
     for (const [method, apis] of methods()) {
       const limit = method.input.fields.find((field) => field.name === 'limit');
       if (!limit) continue;
-      const { maximum } = rulesOf(limit);
+      const { maximum } = readFieldRules(limit);
       expect(maximum, `${method.toString()} has a maximum`).toBeDefined();
       for (const api of apis) {
         const pointer = api.pointerOf(method, ['limit']);
@@ -187,13 +187,13 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
   // guarantee: H5
   test.runIf(isDeep)('that take long texts delay nobody, whatever the text is', async () => {
     const isLong = (field: DescField) =>
-      field.scalar === ScalarType.STRING && (rulesOf(field).maxBytes ?? 0) >= longText;
+      field.scalar === ScalarType.STRING && (readFieldRules(field).maxBytes ?? 0) >= longText;
     let accepted = 0;
     let fields = 0;
     for (const [method, apis] of methods()) {
       for (const path of pathsTo(method.input, isLong)) {
         fields += 1;
-        const maxBytes = path.reduce((_, field) => rulesOf(field).maxBytes ?? 0, 0);
+        const maxBytes = path.reduce((_, field) => readFieldRules(field).maxBytes ?? 0, 0);
         // The handlers are the same over RPC, where a client may refuse a long response.
         for (const api of apis.filter(({ name: apiName }) => apiName === 'REST')) {
           const pointer = api.pointerOf(method, stepsOf(path));
@@ -235,11 +235,11 @@ async function longestWait(port: number, request: Promise<unknown>): Promise<num
   return longest;
 }
 
-const isWithId = (method: DescMethod) => restRuleOf(method)?.path.includes('{') ?? false;
+const isWithId = (method: DescMethod) => readRestRule(method)?.path.includes('{') ?? false;
 
 /** Values for the fields that are in the path of the route. */
 function idsOf(method: DescMethod, { name }: Api): JsonObject {
   if (name === 'REST') return {};
-  const ids = method.input.fields.filter((field) => restRuleOf(method)?.path.includes(`{${field.name}}`));
+  const ids = method.input.fields.filter((field) => readRestRule(method)?.path.includes(`{${field.name}}`));
   return Object.fromEntries(ids.map((field) => [field.jsonName, idFor(field)]));
 }

@@ -1,5 +1,5 @@
 import { Code } from '@connectrpc/connect';
-import { accessOf } from '@ticketing/rest/codec/options.ts';
+import { readAccessRule } from '@ticketing/rest/codec/options.ts';
 import { services } from '@ticketing/system/services.ts';
 import { heldRequest } from '@ticketing/testkit/held-request.ts';
 import { binaryProtocolsOf, hostileClient, type RpcProtocol } from '@ticketing/testkit/hostile-rpc.ts';
@@ -35,7 +35,7 @@ describe.each(services.map((entry) => [entry.name, entry] as const))(
       const client = hostileClient(ports);
       const [first] = entry.contracts
         .flatMap(({ typeName, methods }) => methods.map((method) => ({ method, path: `/${typeName}/${method.name}` })))
-        .filter(({ method }) => method.methodKind === 'unary' && accessOf(method)?.case !== 'service');
+        .filter(({ method }) => method.methodKind === 'unary' && readAccessRule(method)?.case !== 'service');
       const protocols: readonly RpcProtocol[] = first ? binaryProtocolsOf(first.method) : [];
       const call = (protocol: RpcProtocol, token: string) =>
         client.send({ protocol, path: first?.path ?? '', token, body: Buffer.alloc(protocol.isEnveloped ? 5 : 0) });

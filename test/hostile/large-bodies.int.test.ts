@@ -1,6 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Code } from '@connectrpc/connect';
-import { maxBodyBytesOf } from '@ticketing/rest/codec/options.ts';
+import { readMaxBodyBytes } from '@ticketing/rest/codec/options.ts';
 import { services } from '@ticketing/system/services.ts';
 import { type HeldResponse, heldRequest } from '@ticketing/testkit/held-request.ts';
 import { gRpc, type HostileClient, hostileClient, jsonProtocolsOf } from '@ticketing/testkit/hostile-rpc.ts';
@@ -15,7 +15,7 @@ const largeMethods = services
 const pathOf = ({ name, parent }: DescMethod) => `/${parent.typeName}/${name}`;
 
 function isLarge(method: DescMethod): boolean {
-  return maxBodyBytesOf(method) > 2 * MiB;
+  return readMaxBodyBytes(method) > 2 * MiB;
 }
 
 let system: System;

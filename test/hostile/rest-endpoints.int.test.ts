@@ -1,4 +1,4 @@
-import { isEventStream, restRuleOf } from '@ticketing/rest/codec/options.ts';
+import { isEventStream, readRestRule } from '@ticketing/rest/codec/options.ts';
 import { type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
 import { heldRequest } from '@ticketing/testkit/held-request.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
@@ -24,7 +24,7 @@ async function routesWithBody(port: number): Promise<{ method: string; path: str
   );
 }
 
-const spellingsOf = (path: string) => [
+const readSpellings = (path: string) => [
   path,
   `${path}?x=1`,
   path.replace(/.$/, (last) => `%${last.charCodeAt(0).toString(16)}`),
@@ -37,7 +37,7 @@ const spellingsOf = (path: string) => [
 /** Whether a service, or a service to which it forwards requests, has a route with a body. */
 function takesBodies({ contracts, calls }: ServiceEntry): boolean {
   const forwarded = contracts.length === 0 ? calls.flatMap((name) => serviceNamed(name).contracts) : [];
-  return [...contracts, ...forwarded].flatMap(({ methods }) => methods).some((method) => restRuleOf(method)?.body);
+  return [...contracts, ...forwarded].flatMap(({ methods }) => methods).some((method) => readRestRule(method)?.body);
 }
 
 describe.each(services.map((entry) => [entry.name, entry] as const))('the REST port of %s', (name, entry) => {
@@ -48,7 +48,7 @@ describe.each(services.map((entry) => [entry.name, entry] as const))('the REST p
     const routes = await routesWithBody(port);
     expect(routes.length > 0).toBe(takesBodies(entry));
     for (const { method, path } of [...routes, { method: 'POST', path: '/nothing' }]) {
-      for (const spelling of spellingsOf(path)) {
+      for (const spelling of readSpellings(path)) {
         for (const authorization of [undefined, 'Bearer x.y.z']) {
           const request = { port, method, path: spelling, body: Buffer.from('{"a":'), heldBytes: MiB };
           const { status, ms } = await heldRequest({
@@ -111,7 +111,7 @@ describe.each(services.map((entry) => [entry.name, entry] as const))('100 Contin
     }
     expect(await send('POST', '/nothing', admitted, 10)).toEqual([404, false]);
     for (const { contracts } of entry.calls.map(serviceNamed)) {
-      const rule = contracts.flatMap(({ methods }) => methods.map(restRuleOf)).find((one) => one);
+      const rule = contracts.flatMap(({ methods }) => methods.map(readRestRule)).find((one) => one);
       const unknown = `/${rule?.path.split('/')[1]}/1/2/3/4`;
       const [status, isContinued] = await send('POST', unknown, admitted, 10);
       expect([status, isContinued], unknown).toEqual([404, false]);
@@ -123,8 +123,8 @@ describe.each(
   services.flatMap(({ name, contracts }) =>
     contracts
       .flatMap(({ methods }) => methods)
-      .filter((method) => method.methodKind === 'server_streaming' && restRuleOf(method) && !isEventStream(method))
-      .map((method) => [name, restRuleOf(method)?.path ?? ''] as const),
+      .filter((method) => method.methodKind === 'server_streaming' && readRestRule(method) && !isEventStream(method))
+      .map((method) => [name, readRestRule(method)?.path ?? ''] as const),
   ),
 )('the file of %s at %s', (name, route) => {
   const path = route.replaceAll(/\{\w+\}/g, '1');
@@ -145,7 +145,7 @@ describe.each(
   // asvs: 3.5.3
   test('is not sent to a page of another site, however the path is spelt', async () => {
     const token = await system.identity.issuerToken({ kind: 'user', roleId: 1 });
-    for (const spelling of spellingsOf(path)) {
+    for (const spelling of readSpellings(path)) {
       const headers = { cookie: `__Host-ticketing_session=${token}`, 'sec-fetch-site': 'cross-site' };
       const { port } = new URL(system.url);
       const body = Buffer.alloc(0);

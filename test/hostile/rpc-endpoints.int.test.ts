@@ -1,7 +1,7 @@
 import { type DescMethod, ScalarType } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { Code } from '@connectrpc/connect';
-import { accessOf, isEventStream, maxBodyBytesOf } from '@ticketing/rest/codec/options.ts';
+import { isEventStream, readAccessRule, readMaxBodyBytes } from '@ticketing/rest/codec/options.ts';
 import { type ServiceEntry, services } from '@ticketing/system/services.ts';
 import {
   binaryProtocolsOf,
@@ -55,7 +55,7 @@ const methodsOf = ({ name }: ServiceEntry) => served.get(name) ?? [];
 const clientOf = ({ name }: ServiceEntry) => clients.get(name) as HostileClient;
 
 /** Other spellings of a path, some of which a router takes for the same path. */
-const spellingsOf = (path: string) => [
+const readSpellings = (path: string) => [
   path,
   `${path}?x=1`,
   path.replace(/.$/, (last) => `%${last.charCodeAt(0).toString(16)}`),
@@ -87,7 +87,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
   test('refuse a caller without a credential before its body has arrived, however the path is spelt', async () => {
     for (const { method, path } of methodsOf(entry)) {
       for (const protocol of protocolsOf(method)) {
-        for (const spelling of spellingsOf(path)) {
+        for (const spelling of readSpellings(path)) {
           const { code, httpStatus, ms } = await held(protocol, spelling);
           const where = `${spelling} over ${protocol.name}`;
           expect(code === Code.Unauthenticated || httpStatus === 404 || httpStatus === 400, `${where}: ${code}`).toBe(
@@ -104,7 +104,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
   test('refuse a caller without the right before its body has arrived', async () => {
     const token = await system.identity.issuerToken({ permissions: [] });
     for (const { method, path } of methodsOf(entry)) {
-      if (accessOf(method)?.case === 'authenticated') continue;
+      if (readAccessRule(method)?.case === 'authenticated') continue;
       for (const protocol of protocolsOf(method)) {
         const { code } = await held(protocol, path, token);
         expect(code, `${path} over ${protocol.name}`).toBe(Code.PermissionDenied);
@@ -122,10 +122,10 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
         const body = bodyOf(protocol, new Uint8Array(), 'identity');
         const ask = (token?: string) => clientOf(entry).send({ protocol, path, token, headers, body });
         expect(await ask(), where).toMatchObject({ code: Code.Unauthenticated, isContinued: false });
-        if (accessOf(method)?.case !== 'authenticated') {
+        if (readAccessRule(method)?.case !== 'authenticated') {
           expect(await ask(withoutRight), where).toMatchObject({ code: Code.PermissionDenied, isContinued: false });
         }
-        if (accessOf(method)?.case !== 'service' && body.length > 0 && !isEventStream(method)) {
+        if (readAccessRule(method)?.case !== 'service' && body.length > 0 && !isEventStream(method)) {
           expect(await ask(admin), where).toMatchObject({ isContinued: true });
         }
       }
@@ -178,7 +178,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
           const { code } = await clientOf(entry).send({ protocol, path, token: admin, compression, body: complex });
           expect(code, `${path} over ${protocol.name}, ${compression}`).toBe(Code.InvalidArgument);
           if (compression === 'identity') continue;
-          const maxBytes = maxBodyBytesOf(method);
+          const maxBytes = readMaxBodyBytes(method);
           const key = `${protocol.isEnveloped} ${compression} ${maxBytes}`;
           const large = largeBodies.get(key) ?? bodyOf(protocol, Buffer.alloc(maxBytes + 1), compression);
           largeBodies.set(key, large);
@@ -307,6 +307,8 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
 
   /** The methods that an administrator may call: all but those for other services, and those that do not end. */
   function allowedMethods() {
-    return methodsOf(entry).filter(({ method }) => accessOf(method)?.case !== 'service' && !isEventStream(method));
+    return methodsOf(entry).filter(
+      ({ method }) => readAccessRule(method)?.case !== 'service' && !isEventStream(method),
+    );
   }
 });

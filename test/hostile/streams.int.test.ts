@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Code } from '@connectrpc/connect';
-import { accessOf } from '@ticketing/rest/codec/options.ts';
+import { readAccessRule } from '@ticketing/rest/codec/options.ts';
 import { services } from '@ticketing/system/services.ts';
 import { gRpc, hostileClient } from '@ticketing/testkit/hostile-rpc.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ afterAll(() => system.stop());
 describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('connections to %s', (name, entry) => {
   const methods = entry.contracts
     .flatMap(({ typeName, methods }) => methods.map((method) => ({ method, path: `/${typeName}/${method.name}` })))
-    .filter(({ method }) => accessOf(method)?.case !== 'service');
+    .filter(({ method }) => readAccessRule(method)?.case !== 'service');
   const path = methods[0]?.path ?? '';
   const held = { protocol: gRpc, path, body: Buffer.alloc(6), heldBytes: 100 };
   const tokenOf = (claims: object) => system.identity.issuerToken(claims);

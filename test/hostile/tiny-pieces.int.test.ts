@@ -1,5 +1,5 @@
 import type { DescMethod } from '@bufbuild/protobuf';
-import { accessOf } from '@ticketing/rest/codec/options.ts';
+import { readAccessRule } from '@ticketing/rest/codec/options.ts';
 import { type ServiceEntry, services } from '@ticketing/system/services.ts';
 import { type DribbledRequest, dribbleHttp1, dribbleHttp2 } from '@ticketing/testkit/dribble.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
@@ -54,7 +54,7 @@ test('a body of REST in 10,000 pieces of one byte is read', async () => {
 const callable = ({ contracts }: ServiceEntry): DescMethod | undefined =>
   contracts
     .flatMap(({ methods }) => methods)
-    .find((method) => accessOf(method)?.case !== 'service' && method.methodKind === 'unary');
+    .find((method) => readAccessRule(method)?.case !== 'service' && method.methodKind === 'unary');
 const rpcs = services.flatMap((entry) => {
   const method = callable(entry);
   return method ? [{ name: entry.name, path: `/${method.parent.typeName}/${method.name}` }] : [];

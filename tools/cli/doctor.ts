@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { describeServer } from '@ticketing/store/connection/store-config.ts';
-import { services, variableOf } from '@ticketing/system/services.ts';
+import { services, variableName } from '@ticketing/system/services.ts';
 import { environmentFile } from '../dev/environment-file.ts';
 import { diagnose, type Finding } from '../doctor/diagnose.ts';
 import { type ObservedProcess, observeProcess } from '../doctor/observe-process.ts';
@@ -55,7 +55,7 @@ function originOf(text: string): string {
 function observeLocal(environment: Environment): Promise<ObservedProcess[]> {
   return Promise.all(
     services.map(({ name }) => {
-      const port = environment[variableOf(name, 'INTERNAL_PORT')];
+      const port = environment[variableName(name, 'INTERNAL_PORT')];
       return observeProcess(`http://127.0.0.1:${port}`, name);
     }),
   );
@@ -63,7 +63,7 @@ function observeLocal(environment: Environment): Promise<ObservedProcess[]> {
 
 /** The addresses of the servers that all services use, without credentials. */
 function sharedAddresses(environment: Environment): Record<string, string | undefined> {
-  const listValues = (name: string) => services.flatMap((entry) => environment[variableOf(entry.name, name)] ?? []);
+  const listValues = (name: string) => services.flatMap((entry) => environment[variableName(entry.name, name)] ?? []);
   const only = (addresses: readonly string[]) => (new Set(addresses).size === 1 ? addresses[0] : undefined);
   return { mongodb: only(listValues('MONGODB_URI').map(describeServer)), bus: only(listValues('KAFKA_BROKERS')) };
 }

@@ -1,4 +1,4 @@
-import { accessOf } from '@ticketing/rest/codec/options.ts';
+import { readAccessRule } from '@ticketing/rest/codec/options.ts';
 import type { OpenApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { mergeOpenApi, openApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { services } from '@ticketing/system/services.ts';
@@ -117,7 +117,7 @@ function publicModules(): Map<string, string[]> {
     for (const dependency of file.dependencies) add(dependency as typeof file);
   };
   for (const service of services.flatMap(({ contracts }) => contracts)) {
-    const isPublic = service.methods.some((method) => accessOf(method)?.case !== 'service');
+    const isPublic = service.methods.some((method) => readAccessRule(method)?.case !== 'service');
     if (isPublic) add(service.file);
   }
   return new Map([...contexts].map(([context, names]) => [context, [...names].sort()]));

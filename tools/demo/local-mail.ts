@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import { join } from 'node:path';
-import { variableOf } from '@ticketing/system/services.ts';
+import { variableName } from '@ticketing/system/services.ts';
 import { certificatesIn } from '@ticketing/testkit/development-certificates.ts';
 import { environmentFile } from '../dev/environment-file.ts';
 import type { DemoMail } from './demo-mail.ts';
@@ -13,9 +13,9 @@ import type { DemoMail } from './demo-mail.ts';
  */
 export function localMail(dataDir: string, token: string): DemoMail {
   const environment = JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Record<string, string>;
-  const port = environment[variableOf('tickets', 'HTTP_PORT')];
-  const folder = environment[variableOf('tickets', 'MAIL_FOLDER')];
-  const hasTls = variableOf('tickets', 'TLS_CERT_FILE') in environment;
+  const port = environment[variableName('tickets', 'HTTP_PORT')];
+  const folder = environment[variableName('tickets', 'MAIL_FOLDER')];
+  const hasTls = variableName('tickets', 'TLS_CERT_FILE') in environment;
   return {
     async receive(mail) {
       const path = '/ticketing.tickets.v1.MailService/ReceiveMail';

@@ -1,4 +1,4 @@
-import { consumedTopics, type ServiceEntry, serviceNamed, services, variableOf } from '@ticketing/system/services.ts';
+import { consumedTopics, type ServiceEntry, serviceNamed, services, variableName } from '@ticketing/system/services.ts';
 
 /** The variables of the engine that name the ports of these services on the host. Other services have none. */
 const publishedPorts: Readonly<Record<string, string>> = { gateway: 'HTTP_PORT', tickets: 'TICKETS_PORT' };
@@ -20,14 +20,14 @@ function renderService(entry: ServiceEntry): string {
   const background = roles.filter((role) => role !== 'api');
   const image = `    image: \${IMAGE_PREFIX:-localhost/ticketing/}${name}:\${IMAGE_TAG:-dev}`;
   const secrets = `    secrets: [issuer-keys, ${entry.ports.grpc ? 'internal-keys, ' : ''}${name}-key]`;
-  const rolesVariable = variableOf(name, 'ROLES');
+  const rolesVariable = variableName(name, 'ROLES');
   const api = [
     `  ${name}:`,
     '    <<: *service',
     image,
     ...publishPort(publishedPorts[name], entry.ports.http),
     `    environment:${hasStore ? ` &${name}` : ''}`,
-    ...environmentOf(entry).map(([variable, value]) => `      ${variableOf(name, variable)}: ${value}`),
+    ...environmentOf(entry).map(([variable, value]) => `      ${variableName(name, variable)}: ${value}`),
     ...(background.length > 0 ? [`      ${rolesVariable}: api`] : []),
     secrets,
     ...(hasStore

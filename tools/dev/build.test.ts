@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { openJsonThread } from '@ticketing/rest/limits/json-thread.ts';
 import { openSandbox } from '@ticketing/sandbox/sandbox.ts';
-import { services, variableOf } from '@ticketing/system/services.ts';
+import { services, variableName } from '@ticketing/system/services.ts';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { billFile, licencesFile } from './bill-of-materials.ts';
@@ -38,11 +38,11 @@ test('builds in a process that ends, so that its caller never loads the bundler'
 test('makes the program of a service, and beside it those of its workers', async () => {
   const [worker = ''] = globSync(join(folder, 'tickets', 'body.worker-*.mjs'));
   expect(globSync(programIn(folder, 'tickets'))).toHaveLength(1);
-  const sandbox = openSandbox<{ wordsOf(texts: string[]): string[] }>(pathToFileURL(worker), {
+  const sandbox = openSandbox<{ splitWords(texts: string[]): string[] }>(pathToFileURL(worker), {
     ...{ timeoutMs: 10_000, maxHeapMb: 64, maxOutputBytes: 1000, maxWorkers: 1, longRunBytes: 1000 },
     ...{ maxQueued: 1, maxQueuedBytes: 1000, maxQueuedPerCaller: 1, maxQueuedBytesPerCaller: 1000, idleMs: 1000 },
   });
-  expect(await sandbox.run('someone', 'wordsOf', ['Größe 4711'])).toEqual(['grosse', '4711']);
+  expect(await sandbox.run('someone', 'splitWords', ['Größe 4711'])).toEqual(['grosse', '4711']);
   await sandbox.close();
   const [module = ''] = globSync(join(folder, 'tickets', 'json.worker-*.mjs'));
   const limits = { maxQueuedBytes: 1000, maxQueuedBytesPerCaller: 1000 };
@@ -67,7 +67,7 @@ test('a program needs nothing but its folder', async () => {
   // This one serves files. It has been loaded when it complains of its configuration.
   expect(await run(programIn(folder, 'gateway'), {})).toMatchObject({
     code: 1,
-    printed: expect.stringContaining(`${variableOf('gateway', 'ISSUER')} is required`),
+    printed: expect.stringContaining(`${variableName('gateway', 'ISSUER')} is required`),
   });
   expect(globSync(join(folder, 'gateway', 'swagger-ui-bundle.js'))).toHaveLength(1);
   for (const { name } of services) expect(globSync(join(folder, name, 'contract.binpb'))).toHaveLength(1);
@@ -81,7 +81,7 @@ test('the health program of a service reports whether its process is ready', asy
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const variables = { [variableOf('tickets', 'INTERNAL_PORT')]: String(port) };
+  const variables = { [variableName('tickets', 'INTERNAL_PORT')]: String(port) };
   const health = join(folder, 'tickets', 'health.mjs');
   expect((await run(health, variables)).code).toBe(0);
   status = 503;

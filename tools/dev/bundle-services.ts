@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { type ServiceEntry, services, variableOf } from '@ticketing/system/services.ts';
+import { type ServiceEntry, services, variableName } from '@ticketing/system/services.ts';
 import { type Plugin, rolldown } from 'rolldown';
 import { billOfMaterials } from './bill-of-materials.ts';
 import { bundledFiles } from './bundled-files.ts';
@@ -47,7 +47,7 @@ const healthModule = 'health-program';
 /** Makes the program that asks a process of the service whether it is ready, without loading the service. */
 function healthProgram({ name, ports }: ServiceEntry): Plugin {
   const probe = join(root, 'packages', 'service-kit', 'src', 'observability', 'probe-health.ts');
-  const call = `probeHealth('${variableOf(name, '')}', ${ports.http + 2000}, process.env)`;
+  const call = `probeHealth('${variableName(name, '')}', ${ports.http + 2000}, process.env)`;
   return {
     name: healthModule,
     resolveId: { filter: { id: /^health-program$/ }, handler: () => `\0${healthModule}.js` },

@@ -1,5 +1,5 @@
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { type ServiceEntry, services, variableOf } from '@ticketing/system/services.ts';
+import { type ServiceEntry, services, variableName } from '@ticketing/system/services.ts';
 import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import type { DevelopmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { type BusAddress, serviceVariables } from '@ticketing/testkit/service-variables.ts';
@@ -44,12 +44,12 @@ export function systemEnvironment(layout: SystemLayout, given: Environment): Env
 
 /** Whether a derived variable names a folder for mails although a mail server is given. */
 function isOtherMail({ name: service }: ServiceEntry, name: string, given: Environment): boolean {
-  return name === variableOf(service, 'MAIL_FOLDER') && Boolean(given[variableOf(service, 'SMTP_URL')]);
+  return name === variableName(service, 'MAIL_FOLDER') && Boolean(given[variableName(service, 'SMTP_URL')]);
 }
 
 /** Whether a derived variable names a bus for a service whose bus is given already: a service has exactly one bus. */
 function isOtherBus({ name: service }: ServiceEntry, name: string, given: Environment): boolean {
-  const namesBus = ['KAFKA_BROKERS', 'EVENT_LOG_MONGODB_URI'].map((one) => variableOf(service, one));
-  const isAboutBus = [...namesBus, variableOf(service, 'KAFKA_REPLICAS')].includes(name);
+  const namesBus = ['KAFKA_BROKERS', 'EVENT_LOG_MONGODB_URI'].map((one) => variableName(service, one));
+  const isAboutBus = [...namesBus, variableName(service, 'KAFKA_REPLICAS')].includes(name);
   return isAboutBus && namesBus.some((one) => given[one]);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
-import { variableOf } from '@ticketing/system/services.ts';
+import { variableName } from '@ticketing/system/services.ts';
 import { certificatesIn } from '@ticketing/testkit/development-certificates.ts';
 import { environmentFile } from './environment-file.ts';
 
@@ -18,7 +18,7 @@ export function gatewayUrl(dataDir: string, port: string): string {
 function hasTls(dataDir: string): boolean {
   try {
     const environment = JSON.parse(readFileSync(environmentFile(dataDir), 'utf8')) as Record<string, string>;
-    return variableOf('gateway', 'TLS_CERT_FILE') in environment;
+    return variableName('gateway', 'TLS_CERT_FILE') in environment;
   } catch {
     // No system is running on this folder.
     return false;

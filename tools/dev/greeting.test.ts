@@ -1,4 +1,4 @@
-import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import { serviceNamed, variableName } from '@ticketing/system/services.ts';
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { expect, it } from 'vitest';
 import { mailLines, outboundLines } from './greeting.ts';
@@ -13,7 +13,7 @@ const keys = {
 };
 const ports = { http: 1, grpc: 2, internal: 3 };
 const inputs = { keys, logLevel: 'info', ports, calledPorts: () => ports, mongodbUri: 'mongodb://store' };
-const variable = variableOf('tickets', 'OUTBOUND_ALLOW');
+const variable = variableName('tickets', 'OUTBOUND_ALLOW');
 
 // guarantee: O11
 it('says to which addresses of this machine a service may send requests', () => {
@@ -39,7 +39,7 @@ it('says where mails go', () => {
   expect(mailLines([entry, serviceNamed('reporting')], variables)).toEqual([
     'mail       tickets puts mails into data/mail',
   ]);
-  expect(mailLines([entry], { [variableOf('tickets', 'SMTP_URL')]: 'smtp://mail.example' })).toEqual([
+  expect(mailLines([entry], { [variableName('tickets', 'SMTP_URL')]: 'smtp://mail.example' })).toEqual([
     'mail       tickets sends mails to smtp://mail.example',
   ]);
 });

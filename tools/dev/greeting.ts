@@ -1,5 +1,5 @@
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { type ServiceEntry, services, variableOf } from '@ticketing/system/services.ts';
+import { type ServiceEntry, services, variableName } from '@ticketing/system/services.ts';
 import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import type { DevelopmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
@@ -55,7 +55,7 @@ export async function greeting(
 /** One line for each service that sends mails, with their destination. */
 export function mailLines(entries: readonly ServiceEntry[], environment: Environment): string[] {
   return entries.flatMap(({ name, roles }) => {
-    const [server, folder] = ['SMTP_URL', 'MAIL_FOLDER'].map((one) => environment[variableOf(name, one)]);
+    const [server, folder] = ['SMTP_URL', 'MAIL_FOLDER'].map((one) => environment[variableName(name, one)]);
     if (!roles.includes('mailer') || (!server && !folder)) return [];
     return [`mail       ${name} ${server ? `sends mails to ${server}` : `puts mails into ${folder}`}`];
   });
@@ -65,7 +65,7 @@ export function mailLines(entries: readonly ServiceEntry[], environment: Environ
 export function outboundLines(entries: readonly ServiceEntry[], environment: Environment): string[] {
   return entries
     .filter(({ makesOutboundRequests }) => makesOutboundRequests)
-    .map(({ name }) => ({ name, allowed: environment[variableOf(name, 'OUTBOUND_ALLOW')] }))
+    .map(({ name }) => ({ name, allowed: environment[variableName(name, 'OUTBOUND_ALLOW')] }))
     .filter(({ allowed }) => allowed)
     .map(({ name, allowed }) => `outbound   ${name} may send requests to ${allowed}, also without TLS`);
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { variableOf } from '@ticketing/system/services.ts';
+import { variableName } from '@ticketing/system/services.ts';
 import { type Caller, openCaller } from './caller.ts';
 import { type ClientsOptions, startClient } from './clients.ts';
 import { recordFileOf } from './endpoints.ts';
@@ -27,7 +27,7 @@ const service = 'tickets';
 
 /** The variables by which the system sends its mails to a port of this machine. */
 export function mailVariables(port: number): Environment {
-  return { [variableOf(service, 'SMTP_URL')]: `smtp://127.0.0.1:${port}` };
+  return { [variableName(service, 'SMTP_URL')]: `smtp://127.0.0.1:${port}` };
 }
 
 /** Creates a response template with a file, and an e-mail template around all mails. Returns its id. */
@@ -59,7 +59,7 @@ export async function startMailSide({ system, token, dataDir, port, signal }: Ma
   caller.close();
   return {
     mailbox: { subchannelId, address, templateId },
-    receiverUrl: () => new URL(`http://127.0.0.1:${system.environment()[variableOf(service, 'HTTP_PORT')]}`),
+    receiverUrl: () => new URL(`http://127.0.0.1:${system.environment()[variableName(service, 'HTTP_PORT')]}`),
     left: () =>
       readRecords(file).map(({ messageId, marker }) => ({
         messageId: String(messageId),

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { consumedTopics, services, variableOf } from '@ticketing/system/services.ts';
+import { consumedTopics, services, variableName } from '@ticketing/system/services.ts';
 import { environmentFile } from '../dev/environment-file.ts';
 import { waitUntilReady } from '../dev/wait-until-ready.ts';
 import { openLog, type SystemLog } from './log.ts';
@@ -159,21 +159,22 @@ function rolesOf(processes: readonly SystemProcess[]): string {
 /** Databases and topics of this run on servers that others may use too, and no rate limit for the load. */
 function systemVariables(mark: string): Record<string, string> {
   const name = `faults_${mark.slice(0, 8)}`;
-  const variables: Record<string, string> = { [variableOf('gateway', 'RATE_LIMITS')]: 'serviceWorker=100000000' };
+  const variables: Record<string, string> = { [variableName('gateway', 'RATE_LIMITS')]: 'serviceWorker=100000000' };
   for (const entry of services) {
     const { name: service, hasStore, publishes } = entry;
     const usesBus = publishes.length + consumedTopics(entry).length > 0;
-    if (process.env.MONGODB_URI && hasStore) variables[variableOf(service, 'MONGODB_DATABASE')] = `${name}_${service}`;
+    if (process.env.MONGODB_URI && hasStore)
+      variables[variableName(service, 'MONGODB_DATABASE')] = `${name}_${service}`;
     if (process.env.MONGODB_URI && usesBus) {
-      variables[variableOf(service, 'EVENT_LOG_MONGODB_DATABASE')] = `${name}_events`;
+      variables[variableName(service, 'EVENT_LOG_MONGODB_DATABASE')] = `${name}_events`;
     }
-    if (process.env.KAFKA_BROKERS && usesBus) variables[variableOf(service, 'KAFKA_PREFIX')] = `${name}.`;
+    if (process.env.KAFKA_BROKERS && usesBus) variables[variableName(service, 'KAFKA_PREFIX')] = `${name}.`;
   }
   return variables;
 }
 
 function servicesOf(environment: Environment): string[] {
-  return services.map(({ name }) => `http://127.0.0.1:${environment[variableOf(name, 'HTTP_PORT')]}`);
+  return services.map(({ name }) => `http://127.0.0.1:${environment[variableName(name, 'HTTP_PORT')]}`);
 }
 
 async function ended(child: ChildProcess): Promise<undefined> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { consumedTopics, services, variableOf } from '@ticketing/system/services.ts';
+import { consumedTopics, services, variableName } from '@ticketing/system/services.ts';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadService } from '../dev/load-services.ts';
@@ -39,7 +39,7 @@ function compose(variables: Record<string, string> = { ENCRYPTION_KEY: Buffer.al
 const file = compose();
 const processesOf = (service: string) =>
   Object.entries(file.services).filter(([, { image }]) => image === `localhost/ticketing/${service}:dev`);
-const rolesVariable = (service: string) => variableOf(service, 'ROLES');
+const rolesVariable = (service: string) => variableName(service, 'ROLES');
 
 test('every service that needs no other image is one of the system', () => {
   const images = Object.values(file.services).map(({ image }) => image);
@@ -74,7 +74,7 @@ test.each(services)('$name calls services under their names, at their ports', ({
         ports.grpc === undefined
           ? ['URL', `http://${called}:${entry?.ports.http}`]
           : ['TARGET', `${called}:${entry?.ports.grpc}`];
-      expect(environment[variableOf(name, `${called.toUpperCase()}_${variable}`)]).toBe(address);
+      expect(environment[variableName(name, `${called.toUpperCase()}_${variable}`)]).toBe(address);
     }
   }
   expect(processesOf(name)[0]?.[0]).toBe(name);

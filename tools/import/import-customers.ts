@@ -59,7 +59,7 @@ export async function importCustomers(options: CustomerOptions, context: Command
       const needsTags = mapping.fields.some(({ field }) => field === 'tags');
       const tags = needsTags ? await loadTags(client) : new Map<string, number>();
       const parts = { client, rejects, count };
-      for await (const batch of batchesOf(rows, options.limit)) {
+      for await (const batch of toBatches(rows, options.limit)) {
         if (stop.signal.aborted) throw new InterruptedError('interrupted');
         await send(parts, group(parts, mapping, tags, batch));
         count.rows += batch.length;
@@ -86,7 +86,7 @@ function summaryOf({ rows, created, updated, unchanged, rejected }: CustomerCoun
   ]);
 }
 
-async function* batchesOf(rows: AsyncGenerator<CsvRow>, limit: number): AsyncGenerator<CsvRow[]> {
+async function* toBatches(rows: AsyncGenerator<CsvRow>, limit: number): AsyncGenerator<CsvRow[]> {
   let batch: CsvRow[] = [];
   for await (const row of rows) {
     if (row.row > limit) break;

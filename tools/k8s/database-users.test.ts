@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { databaseUserOf } from '@ticketing/store/connection/store-config.ts';
+import { readDatabaseUser } from '@ticketing/store/connection/store-config.ts';
 import { services } from '@ticketing/system/services.ts';
 import { describe, expect, it } from 'vitest';
 import { readStores, userCommands } from './database-users.ts';
@@ -30,7 +30,7 @@ describe('each service', () => {
     const text = (name: string) => JSON.stringify(secrets.find(({ metadata }) => metadata.name === `${name}-secrets`));
     for (const name of withStore) {
       const secret = secrets.find(({ metadata }) => metadata.name === `${name}-secrets`);
-      const user = databaseUserOf(secret?.stringData.MONGODB_URI ?? '');
+      const user = readDatabaseUser(secret?.stringData.MONGODB_URI ?? '');
       expect(user).toEqual({ name: `of_${name}`, password: `p"ss/${name}`, source: 'users' });
       const db = name === 'tickets' ? 'elsewhere' : `ticketing_${name}`;
       expect(users.get(`users of_${name}`)).toEqual({ pwd: user?.password, roles: [{ role: 'readWrite', db }] });

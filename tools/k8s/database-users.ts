@@ -1,6 +1,6 @@
 import { type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
-import { databaseUserOf, readStoreConfig, type StoreConfig } from '@ticketing/store/connection/store-config.ts';
-import { services, variableOf } from '@ticketing/system/services.ts';
+import { readDatabaseUser, readStoreConfig, type StoreConfig } from '@ticketing/store/connection/store-config.ts';
+import { services, variableName } from '@ticketing/system/services.ts';
 import { UsageError } from '../cli/command.ts';
 
 const withStore = services.flatMap(({ name, hasStore }) => (hasStore ? [name] : []));
@@ -39,7 +39,7 @@ export function readStores(environment: Environment): ReadonlyMap<string, StoreC
 export function userCommands(stores: ReadonlyMap<string, StoreConfig>): string[] {
   const owners = new Map<string, string>();
   return [...stores].map(([service, { mongodbUri, database }]) => {
-    const user = databaseUserOf(mongodbUri);
+    const user = readDatabaseUser(mongodbUri);
     if (!user) throw new UsageError(`The MongoDB URI of ${service} names no user with a password.`);
     const key = JSON.stringify([user.source, user.name]);
     const other = owners.get(key);
@@ -54,5 +54,5 @@ export function userCommands(stores: ReadonlyMap<string, StoreConfig>): string[]
 }
 
 function uriVariable(service: string): string {
-  return variableOf(service, 'MONGODB_URI');
+  return variableName(service, 'MONGODB_URI');
 }

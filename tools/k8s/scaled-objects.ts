@@ -1,4 +1,4 @@
-import { consumedTopics, type ServiceEntry, services, variableOf } from '@ticketing/system/services.ts';
+import { consumedTopics, type ServiceEntry, services, variableName } from '@ticketing/system/services.ts';
 import type { Manifest } from './manifest.ts';
 import { deploymentOf } from './service-manifests.ts';
 
@@ -22,7 +22,7 @@ export function scaledObjects(): Manifest[] {
       triggers: consumedTopics(entry).map(({ name }) => ({
         type: 'kafka',
         metadata: {
-          bootstrapServersFromEnv: variableOf(entry.name, 'KAFKA_BROKERS'),
+          bootstrapServersFromEnv: variableName(entry.name, 'KAFKA_BROKERS'),
           consumerGroup: entry.name,
           topic: name,
           lagThreshold: String(lagPerReplica),

@@ -1,4 +1,10 @@
-import { consumedTopics, type Role, type ServiceEntry, serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import {
+  consumedTopics,
+  type Role,
+  type ServiceEntry,
+  serviceNamed,
+  variableName,
+} from '@ticketing/system/services.ts';
 
 /** The port on which pods with the role `mail-receiver` receive mails. */
 export const mailReceiverPort = 2525;
@@ -34,7 +40,7 @@ export function rpcServiceOf(service: string): string {
  * them, so that an operator writes what all services share once.
  */
 export function sourcesOfVariables(entry: ServiceEntry) {
-  const prefix = variableOf(entry.name, '');
+  const prefix = variableName(entry.name, '');
   const needsSecrets = entry.hasStore || entry.keepsSecrets;
   return [
     { prefix, configMapRef: { name: 'ticketing' } },
@@ -67,6 +73,6 @@ export function derivedVariables(entry: ServiceEntry, role?: Role): { name: stri
   ];
   return variables.flatMap((one) => {
     const [name, value] = one ?? [];
-    return name === undefined || value === undefined ? [] : [{ name: variableOf(service, name), value }];
+    return name === undefined || value === undefined ? [] : [{ name: variableName(service, name), value }];
   });
 }

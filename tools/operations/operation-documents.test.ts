@@ -99,3 +99,14 @@ test('the services and Deployments of all commands exist, and have the operation
     expect(hasOperation(serviceNamed(service), name), `${operation} of ${target}`).toBe(true);
   }
 });
+
+test('the loops over services and the internal ports in the documents name all services', () => {
+  const loops = documents.flatMap((document) =>
+    [...read(document).matchAll(/(?:for service in |services=')([a-z ]+)(?:; do|')/g)].map(([, names = '']) =>
+      names.split(' ').filter((name) => name !== 'gateway'),
+    ),
+  );
+  expect(loops.length).toBeGreaterThan(8);
+  for (const names of loops) expect(names.toSorted()).toEqual(withStore.toSorted());
+  for (const { ports } of services) expect(read(operationsDocument)).toContain(` ${ports.http + 2000} |`);
+});

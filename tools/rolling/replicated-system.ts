@@ -4,7 +4,7 @@ import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '@ticketing/runtime/config-reader.ts';
-import { type ServiceEntry, services, variableOf } from '@ticketing/system/services.ts';
+import { type ServiceEntry, services, variableName } from '@ticketing/system/services.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { freePort } from '@ticketing/testkit/free-port.ts';
 import type { ServicePorts } from '@ticketing/testkit/service-variables.ts';
@@ -157,13 +157,13 @@ function environmentOf(
   const targets = services.flatMap(({ name, calls, ports: { grpc } }) =>
     grpc === undefined
       ? []
-      : calls.map((called) => [variableOf(name, `${called.toUpperCase()}_TARGET`), targetOf(called, places)]),
+      : calls.map((called) => [variableName(name, `${called.toUpperCase()}_TARGET`), targetOf(called, places)]),
   );
   return {
     ...derived,
     ...Object.fromEntries(targets),
-    ...Object.fromEntries(services.map(({ name }) => [variableOf(name, 'DRAIN_MS'), String(drainMs)])),
-    [variableOf('gateway', 'RATE_LIMITS')]: 'serviceWorker=100000000',
+    ...Object.fromEntries(services.map(({ name }) => [variableName(name, 'DRAIN_MS'), String(drainMs)])),
+    [variableName('gateway', 'RATE_LIMITS')]: 'serviceWorker=100000000',
   };
 }
 
@@ -175,9 +175,9 @@ function targetOf(service: string, places: readonly Place[]): string {
 function openReplica({ service, index, ports }: Place, environment: Environment, log: number | 'inherit'): Replica {
   let child: ChildProcess | undefined;
   const own = {
-    [variableOf(service, 'HTTP_PORT')]: String(ports.http),
-    [variableOf(service, 'INTERNAL_PORT')]: String(ports.internal),
-    ...(ports.grpc > 0 ? { [variableOf(service, 'GRPC_PORT')]: String(ports.grpc) } : {}),
+    [variableName(service, 'HTTP_PORT')]: String(ports.http),
+    [variableName(service, 'INTERNAL_PORT')]: String(ports.internal),
+    ...(ports.grpc > 0 ? { [variableName(service, 'GRPC_PORT')]: String(ports.grpc) } : {}),
   };
   return {
     service,

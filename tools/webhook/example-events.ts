@@ -7,7 +7,7 @@ import {
   TicketChangeType,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import { ticketChangedMessage } from '../../services/tickets/src/ticket/event-to-proto.ts';
@@ -84,7 +84,7 @@ function later(
     ticketId,
     version,
     subchannelId: 4,
-    occurredAt: timestampOf(timeOf(version)),
+    occurredAt: toTimestamp(timeOf(version)),
     actor: fields.cause === ChangeCause.REQUEST ? agent : { kind: 'service' },
     ...fields,
   });

@@ -8,7 +8,7 @@ import {
   WebhookDisabledReasonSchema,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
-import { spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { readSpellings } from '@ticketing/rest/codec/options.ts';
 import { describe, expect, it } from 'vitest';
 import { exampleEvents } from './example-events.ts';
 import { withGuideParts } from './guide-parts.ts';
@@ -25,7 +25,7 @@ describe('docs/webhooks.md', () => {
     const shown = guideSnippets()
       .filter(({ language, name }) => language === 'json' && name === '')
       .map(({ code }) => JSON.parse(code));
-    expect(shown.map(({ type }) => type).sort()).toEqual([...spellingsOf(TicketChangeTypeSchema).values()].sort());
+    expect(shown.map(({ type }) => type).sort()).toEqual([...readSpellings(TicketChangeTypeSchema).values()].sort());
     const encode = messageEncoder(TicketChangedSchema);
     expect(shown).toEqual(
       exampleEvents().map((event) => {
@@ -37,7 +37,7 @@ describe('docs/webhooks.md', () => {
 
   it('names the states of the contract', () => {
     for (const desc of [WebhookDeliveryStatusSchema, WebhookDisabledReasonSchema]) {
-      for (const spelling of spellingsOf(desc).values()) expect(guide).toContain(`\`${spelling}\``);
+      for (const spelling of readSpellings(desc).values()) expect(guide).toContain(`\`${spelling}\``);
     }
   });
 });

@@ -10,8 +10,8 @@ import {
   TicketChangeTypeSchema,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
-import { spellingsOf } from '@ticketing/rest/codec/options.ts';
-import { commentsOf } from '@ticketing/rest/documents/comments.ts';
+import { readSpellings } from '@ticketing/rest/codec/options.ts';
+import { findComments } from '@ticketing/rest/documents/comments.ts';
 import { fieldChanges } from '../../services/tickets/src/ticket/rules/event.ts';
 import { initialTicket, ticketFieldNames } from '../../services/tickets/src/ticket/rules/fields.ts';
 import { markdownTable, withGeneratedParts } from '../dev/generated-parts.ts';
@@ -53,15 +53,15 @@ function example(event: TicketChanged): string {
 }
 
 function fieldTable({ fields }: DescMessage): string {
-  const rows = fields.map((field) => [`\`${field.jsonName}\``, typeOf(field), commentsOf(field).text]);
+  const rows = fields.map((field) => [`\`${field.jsonName}\``, typeOf(field), findComments(field).text]);
   return markdownTable(['Field', 'Type', 'Meaning'], rows);
 }
 
 function valueRows(desc: DescEnum): string[][] {
-  const spellings = spellingsOf(desc);
+  const spellings = readSpellings(desc);
   return desc.values
     .filter(({ number }) => spellings.has(number))
-    .map((value) => [`\`${spellings.get(value.number)}\``, commentsOf(value).text]);
+    .map((value) => [`\`${spellings.get(value.number)}\``, findComments(value).text]);
 }
 
 function changedFieldTable(): string {

@@ -1,5 +1,5 @@
 import type { Attachment } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { AttachmentState } from './attachment.ts';
 
 /** The messages of attachments. `path` is that of the resource under which clients find them, for example `/ticket/1`. */
@@ -15,7 +15,7 @@ function attachmentMessage(
     $typeName: 'ticketing.tickets.v1.Attachment',
     ...{ id, name, size, contentType, inline },
     url: `${path}/attachment/${id}`,
-    createdAt: timestampOf(createdAt),
+    createdAt: toTimestamp(createdAt),
     ...(fileEnding === null ? {} : { fileEnding }),
     ...(width === null ? {} : { width }),
     ...(height === null ? {} : { height }),

@@ -9,7 +9,7 @@ import {
 } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import fc from 'fast-check';
-import { rulesOf, spellingsOf } from '../src/codec/options.ts';
+import { readFieldRules, readSpellings } from '../src/codec/options.ts';
 import { anyCharacter } from './arbitrary-text.ts';
 
 /** Any message of a type. A field that may be unset is sometimes unset; every other field has a value. */
@@ -31,12 +31,12 @@ function isImplicit(field: DescField): boolean {
 
 function arbitraryField(field: DescField, levels: number): fc.Arbitrary<unknown> {
   if (field.fieldKind !== 'list') return arbitraryValue(field, levels);
-  const maxLength = Math.min(rulesOf(field).maxItems ?? 3, 3);
+  const maxLength = Math.min(readFieldRules(field).maxItems ?? 3, 3);
   return fc.array(arbitraryValue(field, levels), { maxLength: levels > 0 ? maxLength : 0 });
 }
 
 function arbitraryValue(field: DescField, levels: number): fc.Arbitrary<unknown> {
-  if (field.enum) return fc.constantFrom(...spellingsOf(field.enum).keys());
+  if (field.enum) return fc.constantFrom(...readSpellings(field.enum).keys());
   if (field.message) return arbitraryInner(field.message, levels);
   switch (field.scalar) {
     case ScalarType.BOOL:

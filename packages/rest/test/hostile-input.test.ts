@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { messageEncoder } from '../src/codec/encode.ts';
-import { restRuleOf } from '../src/codec/options.ts';
-import { bindingOf } from '../src/routes/request-reader.ts';
+import { readRestRule } from '../src/codec/options.ts';
+import { toBinding } from '../src/routes/request-reader.ts';
 import { arbitraryJson, arbitraryMessage } from './arbitrary-message.ts';
 import { anyCharacter } from './arbitrary-text.ts';
 import { type StubRestApi, stubRestApi } from './stub-rest-api.ts';
@@ -21,9 +21,9 @@ interface Route {
 }
 
 const routes: Route[] = [...TicketService.methods, ...TagService.methods].flatMap((method) => {
-  const rule = restRuleOf(method);
+  const rule = readRestRule(method);
   if (!rule) return [];
-  const { path, query, body } = bindingOf(method, rule);
+  const { path, query, body } = toBinding(method, rule);
   const elsewhere = [...path, ...query];
   const members = method.input.fields.filter((field) => !elsewhere.includes(field)).map((field) => field.jsonName);
   return {

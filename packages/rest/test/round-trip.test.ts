@@ -13,7 +13,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileMessageDecoder, Problems } from '../src/codec/decode.ts';
 import { messageEncoder } from '../src/codec/encode.ts';
-import { jsonFormOf, spellingsOf } from '../src/codec/options.ts';
+import { readJsonForm, readSpellings } from '../src/codec/options.ts';
 import { arbitraryMessage } from './arbitrary-message.ts';
 import { probeMessage } from './probe-contract.ts';
 
@@ -78,7 +78,8 @@ test.each<DescMessage>([CreateTicketRequestSchema, SearchTicketsRequestSchema])(
 function checkWritten(schema: DescMessage, message: Record<string, unknown>, json: Record<string, unknown>): void {
   const expected = schema.fields.filter(
     (field) =>
-      (!jsonFormOf(field).omitWhenUnset && jsonFormOf(field).shownBy === '') || message[field.localName] !== undefined,
+      (!readJsonForm(field).omitWhenUnset && readJsonForm(field).shownBy === '') ||
+      message[field.localName] !== undefined,
   );
   expect(Object.keys(json)).toEqual(expected.map((field) => field.jsonName));
   for (const field of expected) {
@@ -86,7 +87,7 @@ function checkWritten(schema: DescMessage, message: Record<string, unknown>, jso
     expect(written).not.toBeUndefined();
     if (value === undefined) expect(written).toBeNull();
     else if (field.fieldKind === 'list') expect(written).toHaveLength((value as unknown[]).length);
-    else if (field.enum) expect(written).toBe(spellingsOf(field.enum).get(value as number));
+    else if (field.enum) expect(written).toBe(readSpellings(field.enum).get(value as number));
     else if (field.message?.typeName === 'google.protobuf.Timestamp') {
       const iso = new Date(Number((value as { seconds: bigint }).seconds) * 1000).toISOString().slice(0, 19);
       expect(written).toBe(iso.replace('T', ' '));

@@ -1,6 +1,6 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { type FairQueue, fairQueue } from '@ticketing/runtime/fair-queue.ts';
-import { byteLengthOf } from './byte-length.ts';
+import { measureBytes } from './byte-length.ts';
 import { SandboxError } from './sandbox-error.ts';
 import type { RunMessage, SandboxFunctions } from './serve-functions.ts';
 import { closed, type PoolLimits, WorkerPool } from './worker-pool.ts';
@@ -64,7 +64,7 @@ export function openSandbox<Functions extends SandboxFunctions>(
     run: (caller, name, ...args) =>
       new Promise((resolve, reject) => {
         const message = { name, args, maxOutputBytes };
-        runs.add({ caller, bytes: byteLengthOf(args), message, resolve: resolve as Job['resolve'], reject });
+        runs.add({ caller, bytes: measureBytes(args), message, resolve: resolve as Job['resolve'], reject });
       }),
     close: () => runs.close(),
   };

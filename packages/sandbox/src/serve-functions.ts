@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { Script } from 'node:vm';
-import { byteLengthOf } from './byte-length.ts';
+import { measureBytes } from './byte-length.ts';
 
 /**
  * The functions of a worker module. Arguments and results are texts, bytes, numbers, and lists and objects of them; a
@@ -28,7 +28,7 @@ export function serveFunctions(functions: SandboxFunctions): void {
   process.on('disconnect', () => process.exit());
   process.on('message', async (message: RunMessage) => {
     const overdue = setTimeout(() => process.exit(1), message.endAfterMs);
-    send(await withinTime(message.endAfterMs, () => outcomeOf(functions, message)));
+    send(await withinTime(message.endAfterMs, () => toOutcome(functions, message)));
     clearTimeout(overdue);
   });
   // Node does not write its compile cache when a signal ends it. Written here, it takes no time of a run.
@@ -41,7 +41,7 @@ function send(message: WorkerMessage): void {
   process.send(message);
 }
 
-async function outcomeOf(
+async function toOutcome(
   functions: SandboxFunctions,
   { name, args, maxOutputBytes }: RunMessage,
 ): Promise<WorkerMessage> {
@@ -49,7 +49,7 @@ async function outcomeOf(
     const run = Object.hasOwn(functions, name) ? functions[name] : undefined;
     if (!run) throw new Error(`The worker has no function ${name}.`);
     const value = await run(...args);
-    const bytes = byteLengthOf(value);
+    const bytes = measureBytes(value);
     if (bytes > maxOutputBytes) return { reason: 'output', message: `The result of ${name} has ${bytes} bytes.` };
     return { value };
   } catch (error) {

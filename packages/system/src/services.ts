@@ -208,6 +208,6 @@ export const ownersOfTicketData: readonly string[] = services
   .map(({ name }) => name);
 
 /** The name of a variable of a service, for example `TICKETING_TICKETS_HTTP_PORT`. */
-export function variableOf(service: string, name: string): string {
+export function variableName(service: string, name: string): string {
   return `TICKETING_${service.toUpperCase()}_${name}`;
 }

@@ -11,7 +11,7 @@ import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/call
 import type { RunningService, Service } from '@ticketing/service-kit/lifecycle/compose-service.ts';
 import type { KitOverrides } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type Database, openDatabase } from '@ticketing/store/connection/database.ts';
-import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import { serviceNamed, variableName } from '@ticketing/system/services.ts';
 import mongoose from 'mongoose';
 import { inject } from 'vitest';
 import { type CheckedFetch, checkedFetch } from './checked-fetch.ts';
@@ -83,7 +83,7 @@ export async function startServiceHarness<Settings>(
   const mongodbUri = inject('mongodbUri');
   const name = `test_${randomBytes(6).toString('hex')}`;
   const ownVariables = Object.entries(options.variables ?? {}).map(([key, value]) => [
-    variableOf(entry.name, key),
+    variableName(entry.name, key),
     value,
   ]);
   const environment = {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { consumedTopics, type ServiceEntry, variableOf } from '@ticketing/system/services.ts';
+import { consumedTopics, type ServiceEntry, variableName } from '@ticketing/system/services.ts';
 import type { DevelopmentCertificates } from './development-certificates.ts';
 import { type DevelopmentKeys, developmentIssuer } from './development-keys.ts';
 
@@ -60,7 +60,7 @@ export function serviceVariables(entry: ServiceEntry, inputs: ServiceVariableInp
     ...(inputs.certificates ? tlsVariables(entry, inputs.certificates) : {}),
     ...Object.fromEntries(called),
   };
-  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [variableOf(entry.name, name), value]));
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [variableName(entry.name, name), value]));
 }
 
 /** The variable with the address of a called service. Services call each other by RPC. */

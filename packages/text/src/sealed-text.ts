@@ -25,7 +25,7 @@ const ivBytes = 12;
 
 /** Opens a box with keys, the current one first. Source: docs/services/settings.md, Secrets. */
 export function secretBox(keys: readonly Buffer[], { randomBytes }: Pick<Runtime, 'randomBytes'>): SecretBox {
-  const byId = new Map(keys.map((key) => [keyIdOf(key), key]));
+  const byId = new Map(keys.map((key) => [hashKey(key), key]));
   const [current] = byId.entries();
   if (!current) throw new Error('There is no key for secrets.');
   const [currentId, currentKey] = current;
@@ -52,6 +52,6 @@ export function secretBox(keys: readonly Buffer[], { randomBytes }: Pick<Runtime
   };
 }
 
-function keyIdOf(key: Buffer): string {
+function hashKey(key: Buffer): string {
   return createHash('sha256').update('key id').update(key).digest('hex').slice(0, 12);
 }

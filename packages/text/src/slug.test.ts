@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { freeSlug, numberedSlug, slugOf, stemOf } from './slug.ts';
+import { freeSlug, numberedSlug, slugStem, toSlug } from './slug.ts';
 
 const accepted = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
@@ -19,13 +19,13 @@ describe('a slug', () => {
     ['日本語', 'agent'],
     ['', 'agent'],
   ])('is derived from %j', (name, slug) => {
-    expect(slugOf(name, 'agent')).toBe(slug);
+    expect(toSlug(name, 'agent')).toBe(slug);
   });
 
   it('has 100 characters at most, and does not end with a hyphen', () => {
-    expect(slugOf('a'.repeat(100), 'x')).toBe('a'.repeat(100));
-    expect(slugOf('a'.repeat(101), 'x')).toBe('a'.repeat(100));
-    expect(slugOf(`${'a'.repeat(99)} b`, 'x')).toBe('a'.repeat(99));
+    expect(toSlug('a'.repeat(100), 'x')).toBe('a'.repeat(100));
+    expect(toSlug('a'.repeat(101), 'x')).toBe('a'.repeat(100));
+    expect(toSlug(`${'a'.repeat(99)} b`, 'x')).toBe('a'.repeat(99));
   });
 
   it('gets a number that fits', () => {
@@ -44,12 +44,12 @@ describe('a slug', () => {
 test('whatever the name and the number are, a slug is one that could be given, and begins with its stem', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.nat(), (name, number) => {
-      const slug = slugOf(name, 'agent');
+      const slug = toSlug(name, 'agent');
       const numbered = numberedSlug(slug, number);
       for (const one of [slug, numbered]) {
         expect(one).toMatch(accepted);
         expect(one.length).toBeLessThanOrEqual(100);
-        expect(one.startsWith(stemOf(slug))).toBe(true);
+        expect(one.startsWith(slugStem(slug))).toBe(true);
       }
     }),
   );

@@ -21,7 +21,7 @@ const spellings: Readonly<Record<string, string>> = {
  * Shape: 1 to 100 characters, as the contracts demand of a slug that is given; `fallback` if nothing of the name is left.
  * Source: docs/reference/api.md, Slugs.
  */
-export function slugOf(name: string, fallback: string): string {
+export function toSlug(name: string, fallback: string): string {
   const spelled = name
     .normalize('NFC')
     .toLowerCase()
@@ -47,7 +47,7 @@ export function freeSlug(slug: string, isTaken: (slug: string) => boolean): stri
 }
 
 /** The common beginning of all numbered slugs that follow from a slug. */
-export function stemOf(slug: string): string {
+export function slugStem(slug: string): string {
   return trimmed(slug.slice(0, maxSlugLength - longestSuffix));
 }
 

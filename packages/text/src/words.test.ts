@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { wordsOf } from './words.ts';
+import { splitWords } from './words.ts';
 
 test('folds case, accents, width and ß', () => {
-  expect(wordsOf(['Größe GROSSE café CAFE Ｆｕｌｌ İstanbul'])).toEqual(['grosse', 'cafe', 'full', 'istanbul']);
+  expect(splitWords(['Größe GROSSE café CAFE Ｆｕｌｌ İstanbul'])).toEqual(['grosse', 'cafe', 'full', 'istanbul']);
 });
 test('splits addresses and ids into their parts, and keeps other scripts', () => {
-  expect(wordsOf(['kim.lee@example.com', 4711, null, 'Заказ №5'])).toEqual([
+  expect(splitWords(['kim.lee@example.com', 4711, null, 'Заказ №5'])).toEqual([
     'kim',
     'lee',
     'example',
@@ -16,19 +16,19 @@ test('splits addresses and ids into their parts, and keeps other scripts', () =>
   ]);
 });
 test('keeps at most 2,000 words of 64 characters', () => {
-  const words = wordsOf([Array.from({ length: 3000 }, (_, index) => `w${index}`).join(' ')]);
+  const words = splitWords([Array.from({ length: 3000 }, (_, index) => `w${index}`).join(' ')]);
   expect(words).toHaveLength(2000);
-  expect(wordsOf(['x'.repeat(100)])).toEqual(['x'.repeat(64)]);
+  expect(splitWords(['x'.repeat(100)])).toEqual(['x'.repeat(64)]);
 });
 
 test('reads a text whose characters expand only up to three times its length', () => {
   // Each of these characters becomes four words.
-  const words = wordsOf([`${'\ufdfa '.repeat(50_000)}last`]);
+  const words = splitWords([`${'\ufdfa '.repeat(50_000)}last`]);
   expect(words).toHaveLength(4);
-  expect(wordsOf([`${'한국 '.repeat(50_000)}last`])).toContain('last');
+  expect(splitWords([`${'한국 '.repeat(50_000)}last`])).toContain('last');
 });
 
 test('splits a long text into the same words as its parts', () => {
   const parts = Array.from({ length: 1900 }, (_, index) => `wört${index}`);
-  expect(wordsOf([parts.join(' ')])).toEqual(parts.map((word) => word.replace('ö', 'o')));
+  expect(splitWords([parts.join(' ')])).toEqual(parts.map((word) => word.replace('ö', 'o')));
 });

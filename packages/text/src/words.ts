@@ -10,7 +10,7 @@ export const maxWordsTextLength = 200_000;
  *
  * Shape: at most `maxWords` words, usually 2,000, of at most 64 characters, from the first 200,000 characters of each text.
  */
-export function wordsOf(texts: readonly (string | number | null)[], maxWords = defaultMaxWords): string[] {
+export function splitWords(texts: readonly (string | number | null)[], maxWords = defaultMaxWords): string[] {
   const words = new Set<string>();
   for (const text of texts) {
     if (text === null) continue;
@@ -25,7 +25,7 @@ export function wordsOf(texts: readonly (string | number | null)[], maxWords = d
 }
 
 /**
- * The words of a text in their order, folded as `wordsOf` does, with a space before and after each: ` vertrag 4711 `.
+ * The words of a text in their order, folded as `splitWords` does, with a space before and after each: ` vertrag 4711 `.
  * Only the first `maxLength` characters are read.
  */
 export function wordSequence(text: string | null, maxLength: number): string {

@@ -1,6 +1,6 @@
 import { ConfigError, type Environment } from '@ticketing/runtime/config-reader.ts';
 import { readServiceConfig } from '@ticketing/service-kit/config/service-config.ts';
-import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import { serviceNamed, variableName } from '@ticketing/system/services.ts';
 import { expect, it } from 'vitest';
 import { readGatewayConfig } from './config.ts';
 import { keepUnusedMs } from './proxy/upstream-agent.ts';
@@ -14,7 +14,7 @@ const required = {
   TICKETING_GATEWAY_SIGNING_KEY_FILE: '/keys/gateway.json',
   ...Object.fromEntries(
     serviceNamed('gateway').calls.map((name) => [
-      variableOf('gateway', `${name.toUpperCase()}_URL`),
+      variableName('gateway', `${name.toUpperCase()}_URL`),
       `http://${name}:8080`,
     ]),
   ),

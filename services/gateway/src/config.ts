@@ -1,7 +1,7 @@
 import type { AddressRange } from '@ticketing/outbound/address-range.ts';
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 import { readAddressRanges } from '@ticketing/service-kit/config/address-ranges.ts';
-import { upstreams } from './upstreams.ts';
+import { upstreams } from './request/upstreams.ts';
 
 /** The configuration that only the gateway has. */
 export interface GatewayConfig {

@@ -16,20 +16,20 @@ import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import type { FastifyInstance } from 'fastify';
 import { bodiesOfCallers } from './admission/body-limit.ts';
 import { admissionCheck } from './admission/check.ts';
-import { requestPath } from './admission/request-path.ts';
-import { routeTable } from './admission/route-table.ts';
 import { browserHeaders } from './browser-headers.ts';
-import { type ClientAddress, clientAddress } from './client-address.ts';
 import type { GatewayConfig } from './config.ts';
 import type { ApiDescription } from './page/api-description.ts';
 import { isPublic, registerPublicPages } from './page/routes.ts';
 import { apiTitle } from './page/session-openapi.ts';
 import { registerProxy } from './proxy/routes.ts';
 import type { UpstreamAgent } from './proxy/upstream-agent.ts';
-import { requestContextOf } from './request-context.ts';
-import { measureRequests, routeNameOf } from './request-metrics.ts';
+import { type ClientAddress, clientAddress } from './request/client-address.ts';
+import { findRequestContext } from './request/context.ts';
+import { describeRoute, measureRequests } from './request/metrics.ts';
+import { requestPath } from './request/path.ts';
+import { routeTable } from './request/route-table.ts';
+import { upstreams } from './request/upstreams.ts';
 import { registerSessionRoutes } from './session/routes.ts';
-import { upstreams } from './upstreams.ts';
 
 /** The parts that the public server of the gateway is made of. */
 export interface PublicServerParts {
@@ -74,7 +74,7 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
   server.addHook('onRequest', (request, reply, done) => {
     if (isPublic(request)) return done();
     const route = routes.find(request.method, requestPath(request.url));
-    if (route) requestContextOf(request).route = route;
+    if (route) findRequestContext(request).route = route;
     const admitted = admit(request, reply);
     if (admitted) admitted.then(() => done(), done);
     else done();
@@ -102,16 +102,21 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
 
 function problemContext(log: Logger, addressOf: ClientAddress, refused: LogRefusal): ProblemContext {
   return {
-    traceIdOf: (request) => requestContextOf(request).trace.traceId,
+    traceIdOf: (request) => findRequestContext(request).trace.traceId,
     onServerError: (error, status, request) => {
       // The proxy logs failed calls to services, whose statuses are 502 to 504.
       if (status !== 500) return;
-      log.error({ err: error.cause ?? error, traceId: requestContextOf(request).trace.traceId }, 'internal error');
+      log.error({ err: error.cause ?? error, traceId: findRequestContext(request).trace.traceId }, 'internal error');
     },
     onClientError: (error, request) => {
-      const { trace, admission } = requestContextOf(request);
+      const { trace, admission } = findRequestContext(request);
       const { traceId } = trace;
-      refused(error, { route: routeNameOf(request), address: addressOf(request), caller: admission?.caller, traceId });
+      refused(error, {
+        route: describeRoute(request),
+        address: addressOf(request),
+        caller: admission?.caller,
+        traceId,
+      });
     },
   };
 }

@@ -1,15 +1,15 @@
 import { mergeOpenApi, openApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { type Runtime, systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import { serviceNamed, variableName } from '@ticketing/system/services.ts';
 import { type ResponseCheck, responseChecker } from '@ticketing/testkit/response-check.ts';
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
-import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
+import { testIdentity, type TestIdentity } from '@ticketing/testkit/test-identity.ts';
 import { sessionDocument } from '../src/page/session-openapi.ts';
+import { upstreams } from '../src/request/upstreams.ts';
 import { service } from '../src/service.ts';
-import { upstreams } from '../src/upstreams.ts';
 import { type HttpRequest, type HttpResponse, send } from './http-client.ts';
-import { type StubService, startStub, stubHeader } from './stub-service.ts';
+import { startStub, stubHeader, type StubService } from './stub-service.ts';
 
 /** A running gateway that forwards requests to a stub of the tickets service. */
 export interface GatewayHarness {
@@ -44,10 +44,10 @@ export async function startHarness(
 ): Promise<GatewayHarness> {
   const identity = testIdentity();
   const stub = await startStub();
-  const given = Object.entries(variables).map(([name, value]) => [variableOf('gateway', name), value]);
+  const given = Object.entries(variables).map(([name, value]) => [variableName('gateway', name), value]);
   const environment = {
     ...gatewayVariables(identity, 1),
-    [variableOf('gateway', 'TICKETS_URL')]: stub.url,
+    [variableName('gateway', 'TICKETS_URL')]: stub.url,
     ...Object.fromEntries(given),
   };
   const gateway = await service.start(environment, { runtime: { ...systemRuntime, ...clock } });

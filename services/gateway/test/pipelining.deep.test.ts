@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openApiDocument } from '@ticketing/rest/documents/openapi.ts';
-import { variableOf } from '@ticketing/system/services.ts';
+import { variableName } from '@ticketing/system/services.ts';
 import { freePort } from '@ticketing/testkit/free-port.ts';
 import { type PipelinedRequests, readStatuses, sendPipelined } from '@ticketing/testkit/pipelined.ts';
 import { testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { leastOf } from '@ticketing/testkit/time-limits.ts';
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { upstreams } from '../src/upstreams.ts';
+import { upstreams } from '../src/request/upstreams.ts';
 import { gatewayVariables } from './harness.ts';
 import { send } from './http-client.ts';
 import { startStub } from './stub-service.ts';
@@ -33,9 +33,9 @@ beforeAll(async () => {
   stub.setDescription(document);
   const variables = {
     ...gatewayVariables(identity, 1),
-    [variableOf('gateway', 'TICKETS_URL')]: stub.url,
-    [variableOf('gateway', 'HTTP_PORT')]: String(ports.http),
-    [variableOf('gateway', 'INTERNAL_PORT')]: String(ports.internal),
+    [variableName('gateway', 'TICKETS_URL')]: stub.url,
+    [variableName('gateway', 'HTTP_PORT')]: String(ports.http),
+    [variableName('gateway', 'INTERNAL_PORT')]: String(ports.internal),
   };
   gateway = spawn(process.execPath, ['--max-old-space-size=512', join(import.meta.dirname, '../src/main.ts')], {
     env: { PATH: process.env.PATH, ...variables },

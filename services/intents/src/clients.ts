@@ -1,3 +1,4 @@
+import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
 import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { AnalysisService } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
@@ -13,6 +14,7 @@ const mebibyte = 1024 * 1024;
 /** Opens the clients of other services, each for a call. They are closed after everything that is opened later. */
 export function openClients({ openClient }: Pick<Kit<unknown, unknown>, 'openClient'>) {
   return {
+    configuration: openClient('settings', ConfigurationService, { timeoutMs }),
     tags: openClient('tickets', TagService, { timeoutMs }),
     tagLists: openClient('tickets', TagService, { timeoutMs, maxResponseBytes: 64 * mebibyte }),
     tickets: openClient('tickets', TicketService, { timeoutMs }),

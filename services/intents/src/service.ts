@@ -9,20 +9,18 @@ import { deletedTagIds } from '@ticketing/events/consumer/deleted-tags.ts';
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
 import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
-import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
 import { createAiAgent } from './agent/create.ts';
 import { deleteAiAgent, dropTags, dropTemplate } from './agent/delete.ts';
 import { encryptSecretsAgain, printEncryption } from './agent/encrypt-secrets-again.ts';
 import { findAiAgents, getAiAgent } from './agent/get.ts';
 import { listAiAgents } from './agent/list.ts';
-import { openAgents } from './agent/open.ts';
+import { type AgentContext, openAgents } from './agent/open.ts';
 import { updateAiAgent } from './agent/update.ts';
 import { openClients } from './clients.ts';
-import { type IntentsConfig, readIntentsConfig } from './config.ts';
+import { readIntentsConfig } from './config.ts';
 import { startAnalyser } from './detection/analyser.ts';
-import { type DetectionSettings, readSettings } from './detection/configured.ts';
-import { openAnalysis } from './detection/open.ts';
+import { readSettings } from './detection/configured.ts';
+import { type AnalysisContext, openAnalysis } from './detection/open.ts';
 import { analyseTicket, queueAnalyses, requestAnalyses } from './detection/request-analyses.ts';
 import { eraseTicket, openDeletedIds, repeatDeletions } from './erase.ts';
 import { executeAutomatically } from './execution/automatic.ts';
@@ -31,7 +29,7 @@ import { openExecution } from './execution/open.ts';
 import { finishExecutions } from './execution/run.ts';
 import { intentStore } from './intent/store.ts';
 import { startLearner } from './learning/learner.ts';
-import { openLearning } from './learning/open.ts';
+import { type LearningContext, openLearning } from './learning/open.ts';
 import { recordLabels } from './learning/record-labels.ts';
 import { listSessions } from './session/list.ts';
 import { openSessions } from './session/open.ts';
@@ -48,9 +46,20 @@ export const service = composeService({
   readSettings,
   setUpStore,
   compose(kit) {
-    const features = openFeatures(kit);
-    const { agent, session, learning, extractFeatures, analysis, execution, clients, deleted } = features;
+    const clients = openClients(kit);
+    const deleted = openDeletedIds(kit);
+    const agent = openAgents(kit, clients, deleted);
+    const session = openSessions(kit, clients, deleted.tickets);
+    const intents = intentStore(kit.database.connection, deleted.tickets);
+    const learning = openLearning(kit, clients, deleted);
+    const { agents, secretBox } = agent;
+    const { analysis, extractFeatures } = openAnalysis(kit, clients, { agents, intents, models: learning.source });
+    const execution = openExecution(kit, clients, { agents, secretBox, intents });
     const { opened } = kit.database;
+    const learner = { snapshots: clients.snapshots, extractFeatures, opened };
+    const { analyses } = analysis;
+    const { examples, models } = learning;
+    const stores = { analyses, intents, sessions: session.sessions, examples };
     return {
       implementations: [
         implement(AiAgentService, agent, {
@@ -66,45 +75,53 @@ export const service = composeService({
         implement(IntentService, execution, { executeIntent }),
         implement(SessionService, session, { listSessions, recordSession }),
       ],
-      handle: eventHandler(features),
-      eraseTicket: (id) => eraseTicket(ticketStores(features), deleted.tickets, id),
-      tasks: scheduledTasks(features, kit.runtime.now),
+      handle: eventHandler({ analysis, agent, learning }),
+      eraseTicket: (id) => eraseTicket(stores, deleted.tickets, id),
+      tasks: [
+        { name: 'encrypt secrets with the current key', everyMs: minute, run: () => encryptSecretsAgain(agent) },
+        {
+          name: 'finish executions of processes that have died',
+          everyMs: 5 * second,
+          run: () => finishExecutions(execution),
+        },
+        {
+          name: 'execute intents automatically',
+          everyMs: 5 * second,
+          run: () => executeAutomatically(execution, analyses.isPending),
+        },
+        {
+          name: 'read tickets again whose features have another format',
+          everyMs: 10 * minute,
+          run: () => examples.readAgain(),
+        },
+        {
+          name: 'repeat recent deletions',
+          everyMs: 10 * minute,
+          run: () => repeatDeletions(stores, { agents, models }, deleted, kit.runtime.now()),
+        },
+      ],
       operations: { 'encrypt-secrets': (print) => printEncryption(agent, print) },
       loops: [
         { role: 'analyser', start: () => startAnalyser(analysis, { opened }) },
-        {
-          role: 'analyser',
-          start: () => startLearner(learning, { snapshots: clients.snapshots, extractFeatures, opened }),
-        },
+        { role: 'analyser', start: () => startLearner(learning, learner) },
       ],
-      pending: [
-        { description: 'tickets are not analysed yet', count: async () => (await analysis.analyses.size()).queued },
-      ],
+      pending: [{ description: 'tickets are not analysed yet', count: async () => (await analyses.size()).queued }],
     };
   },
 });
 
-type Features = ReturnType<typeof openFeatures>;
-
-/** Opens the features, each with those that it uses. */
-function openFeatures(kit: Kit<IntentsConfig, DetectionSettings>) {
-  const clients = openClients(kit);
-  const deleted = openDeletedIds(kit);
-  const agent = openAgents(kit, clients, deleted);
-  const session = openSessions(kit, clients, deleted.tickets);
-  const intents = intentStore(kit.database.connection, deleted.tickets);
-  const learning = openLearning(kit, clients, deleted);
-  const { agents, secretBox } = agent;
-  const { analysis, extractFeatures } = openAnalysis(kit, clients, { agents, intents, models: learning.source });
-  const execution = openExecution(kit, clients, { agents, secretBox, intents });
-  return { clients, deleted, agent, session, intents, learning, analysis, extractFeatures, execution };
+/** The features that handle events. */
+interface Handling {
+  analysis: AnalysisContext;
+  agent: AgentContext;
+  learning: LearningContext;
 }
 
 /**
  * Makes the event handler: it queues the analysis of new tickets, drops deleted tags from AI agents and examples, and
  * records labels for the classifier to learn.
  */
-function eventHandler({ analysis, agent, learning }: Features): HandleEvents {
+function eventHandler({ analysis, agent, learning }: Handling): HandleEvents {
   return async (events) => {
     const changes = events.flatMap(({ topic, value }) =>
       topic === ticketChangedTopic.name ? [fromBinary(TicketChangedSchema, value)] : [],
@@ -115,37 +132,4 @@ function eventHandler({ analysis, agent, learning }: Features): HandleEvents {
     await learning.examples.dropTags(tagIds);
     await recordLabels(learning, changes);
   };
-}
-
-function ticketStores({ analysis, intents, session, learning }: Features) {
-  const { analyses } = analysis;
-  return { analyses, intents, sessions: session.sessions, examples: learning.examples };
-}
-
-function scheduledTasks(features: Features, now: () => number): ScheduledTask[] {
-  const { agent, execution, analysis, learning, deleted } = features;
-  return [
-    { name: 'encrypt secrets with the current key', everyMs: minute, run: () => encryptSecretsAgain(agent) },
-    {
-      name: 'finish executions of processes that have died',
-      everyMs: 5 * second,
-      run: () => finishExecutions(execution),
-    },
-    {
-      name: 'execute intents automatically',
-      everyMs: 5 * second,
-      run: () => executeAutomatically(execution, analysis.analyses.isPending),
-    },
-    {
-      name: 'read tickets again whose features have another format',
-      everyMs: 10 * minute,
-      run: () => learning.examples.readAgain(),
-    },
-    {
-      name: 'repeat recent deletions',
-      everyMs: 10 * minute,
-      run: () =>
-        repeatDeletions(ticketStores(features), { agents: agent.agents, models: learning.models }, deleted, now()),
-    },
-  ];
 }

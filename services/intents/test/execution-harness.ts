@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConfidenceColor } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { IntentProposal } from '../src/intent/rules/intent.ts';
 import { type IntentsHarness, startHarness } from './harness.ts';
@@ -49,7 +49,7 @@ export async function startExecutionHarness(roles = 'api'): Promise<ExecutionHar
       const aiAgentId = await agent({ name: 'Meter reading', executor, ...body });
       const { slug: code, name, options } = (await manage('GET', `/aiAgent/${aiAgentId}`)).json;
       const { autoExecuteAt = null } = proposal;
-      const { id: ticketId } = ticket(autoExecuteAt === null ? {} : { autoExecuteAt: timestampOf(autoExecuteAt) });
+      const { id: ticketId } = ticket(autoExecuteAt === null ? {} : { autoExecuteAt: toTimestamp(autoExecuteAt) });
       const proposed: IntentProposal = {
         ...{ aiAgentId, code, name, options, contractId: 'V-1', data: { reading: 5 }, infos: [] },
         ...{ confidence: 0.9, confidenceColor: ConfidenceColor.SUCCESS, messagePreview: null, recipient: null },

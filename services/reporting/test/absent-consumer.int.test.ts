@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
-import { variableOf } from '@ticketing/system/services.ts';
+import { variableName } from '@ticketing/system/services.ts';
 import { startServiceHarness } from '@ticketing/testkit/service-harness.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { service } from '../src/service.ts';
@@ -25,7 +25,7 @@ test('a service without a process of the role consumer says so, and says what wa
   const { 'consumer_lag_messages ': messages, 'consumer_lag_seconds ': seconds } = await samples();
   expect(messages).toBe(3);
   expect(seconds).toBeGreaterThan(1);
-  const consumer = await harness.startInstance({ [variableOf('reporting', 'ROLES')]: 'consumer' });
+  const consumer = await harness.startInstance({ [variableName('reporting', 'ROLES')]: 'consumer' });
   await expect.poll(() => roleAge('consumer')).toBeLessThan(1);
   await consumer.stop();
   await setTimeout(1_000);

@@ -1,4 +1,4 @@
-import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import { serviceNamed, variableName } from '@ticketing/system/services.ts';
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { expect, inject, test } from 'vitest';
@@ -21,7 +21,7 @@ test.each([
     database: 'test_stop',
     bus: { kind: 'log', mongodbUri, database: 'test_stop_events' },
   });
-  const running = await service.start({ ...environment, [variableOf('reporting', variable)]: unreachable });
+  const running = await service.start({ ...environment, [variableName('reporting', variable)]: unreachable });
   const startedAt = performance.now();
   await running.stop();
   expect(performance.now() - startedAt).toBeLessThan(5_000);

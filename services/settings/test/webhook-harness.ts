@@ -10,7 +10,7 @@ import {
 import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { TestResponse } from '@ticketing/testkit/send-request.ts';
 import {
@@ -164,7 +164,7 @@ function changeMessage({ ticketId, ...fields }: EventFields) {
     type: TicketChangeType.TICKET_UPDATED,
     version: 1,
     cause: ChangeCause.REQUEST,
-    occurredAt: timestampOf(time),
+    occurredAt: toTimestamp(time),
     actor: { kind: 'user', profileId: 7 },
     ticketId,
     ...fields,

@@ -1,7 +1,7 @@
 import { EmailTemplateService } from '@ticketing/contracts/ticketing/templates/v1/email_template_service_pb.ts';
 import { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
 import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
-import { accessOf, restRuleOf } from '@ticketing/rest/codec/options.ts';
+import { readAccessRule, readRestRule } from '@ticketing/rest/codec/options.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startHarness, type TemplatesHarness } from './harness.ts';
 
@@ -31,15 +31,15 @@ const requests: readonly (readonly [method: string, path: string, needsRight: bo
 it('every method with a route is in the matrix of rights, as its contract says', () => {
   const methods = [TemplateService, EmailTemplateService].flatMap((service) => service.methods);
   const declared = methods.map((method) => {
-    const access = accessOf(method);
+    const access = readAccessRule(method);
     return [
-      restRuleOf(method)?.method,
-      restRuleOf(method)?.path,
+      readRestRule(method)?.method,
+      readRestRule(method)?.path,
       access?.case === 'right' && access.value === 'manageTemplates',
     ];
   });
   expect(declared.sort()).toEqual(requests.toSorted());
-  expect(new Set(RenderingService.methods.map((method) => accessOf(method)?.case))).toEqual(new Set(['service']));
+  expect(new Set(RenderingService.methods.map((method) => readAccessRule(method)?.case))).toEqual(new Set(['service']));
 });
 
 const pathOf = (path: string) => path.replace('{id}', '99999').replace('{attachment_id}', 'aaaaaaaa');

@@ -13,7 +13,7 @@ import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { profileStore } from '@ticketing/store/cache/profile-store.ts';
 import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
-import { cursorCodecOf } from '@ticketing/store/paging/cursor.ts';
+import { openCursorCodec } from '@ticketing/store/paging/cursor.ts';
 import { derivedKey } from '@ticketing/store/paging/derived-key.ts';
 import { applyAnalysis } from './analysis/apply.ts';
 import { analysisTimeoutMs, openAnalyses } from './analysis/client.ts';
@@ -152,7 +152,7 @@ export function openFeatures(parts: FeatureParts) {
       stores.neighbours.find({ order, spamTagId }, { id: ticket.id, key: queueKeys(ticket)[order] }),
   };
   const lists = { pages: stores.ticketLists, totals: stores.ticketCounts };
-  const cursors = cursorCodecOf(config.signingKeyFile);
+  const cursors = openCursorCodec(config.signingKeyFile);
 
   const writer = messageWriter({
     ...{ messages, tickets, commit, attachments, textWork, customers, mailQueue: mailer, runtime },

@@ -10,7 +10,7 @@ import {
   CreateTicketRequestSchema,
   TicketService,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { accessOf, restRuleOf } from '@ticketing/rest/codec/options.ts';
+import { readAccessRule, readRestRule } from '@ticketing/rest/codec/options.ts';
 import { createGrpcTransport } from '@ticketing/service-kit/client/grpc-transport.ts';
 import { profileKinds } from '@ticketing/service-kit/identity/caller.ts';
 import { badTokens } from '@ticketing/testkit/bad-tokens.ts';
@@ -23,7 +23,7 @@ const transports: [string, Transport][] = [];
 const methods = [TicketService, TagService]
   .flatMap((service) => service.methods)
   // The others are for services, whatever rights a person has.
-  .filter((method) => accessOf(method)?.case !== 'service');
+  .filter((method) => readAccessRule(method)?.case !== 'service');
 /** The rights of docs/reference/api.md, Rights. Every other method needs a valid token only. */
 const rights: Record<string, string> = {
   deleteTicket: 'deleteTicket',
@@ -51,12 +51,12 @@ afterAll(async () => {
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
 describe('the REST API', () => {
-  test.each(methods.filter(restRuleOf).map((method) => [method.toString(), method] as const))(
+  test.each(methods.filter(readRestRule).map((method) => [method.toString(), method] as const))(
     // guarantee: C2, C4
     // asvs: 9.2.2, 9.2.3-9.2.4
     '%s accepts only internal tokens for this service',
     async (_, method) => {
-      const rule = restRuleOf(method);
+      const rule = readRestRule(method);
       const path = rule?.path.replace(/\{\w+\}/, '1') ?? '';
       const statusWith = async (authorization: string | undefined) =>
         (

@@ -6,9 +6,9 @@ import {
   SpamStatusSchema,
   TicketStatusSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { readSpellings } from '@ticketing/rest/codec/options.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
-import { wordsOf } from '@ticketing/text/words.ts';
+import { splitWords } from '@ticketing/text/words.ts';
 import fc from 'fast-check';
 import { createdEvent } from '../src/ticket/rules/event.ts';
 import { initialTicket, type TicketState } from '../src/ticket/rules/fields.ts';
@@ -170,7 +170,7 @@ export const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 0x7ff
 export async function insertTickets(harness: TicketsHarness, tickets: readonly NaiveTicket[]): Promise<void> {
   const documents = tickets.map((ticket) => {
     const state = stateOf(ticket);
-    return documentOf(state, wordsOf(searchedTexts(state)), {
+    return documentOf(state, splitWords(searchedTexts(state)), {
       event: createdEvent(state, { eventId: `evt_${ticket.id}`, actor: testCaller() }),
     });
   });
@@ -194,8 +194,8 @@ function stateOf(ticket: NaiveTicket): TicketState {
   };
 }
 
-function numberOf(schema: Parameters<typeof spellingsOf>[0], spelling: string): never {
-  const found = [...spellingsOf(schema)].find(([, text]) => text === spelling);
+function numberOf(schema: Parameters<typeof readSpellings>[0], spelling: string): never {
+  const found = [...readSpellings(schema)].find(([, text]) => text === spelling);
   if (!found) throw new Error(`${spelling} is not a value of ${schema.typeName}`);
   return found[0] as never;
 }

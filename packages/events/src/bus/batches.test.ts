@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { batchesOf } from './batches.ts';
+import { toBatches } from './batches.ts';
 
 test('batches hold every message once, in order, within their limit unless a single message is larger', () => {
   const message = fc.record({ key: fc.string({ maxLength: 5 }), value: fc.uint8Array({ maxLength: 4000 }) });
@@ -12,7 +12,7 @@ test('batches hold every message once, in order, within their limit unless a sin
       ),
       fc.integer({ min: 1, max: 20 }),
       (messages, most) => {
-        const batches = batchesOf(messages, { bytes: 8000, messages: most });
+        const batches = toBatches(messages, { bytes: 8000, messages: most });
         expect(batches.flat()).toEqual(messages);
         for (const batch of batches) {
           expect(batch.length).toBeGreaterThan(0);

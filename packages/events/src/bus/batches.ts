@@ -6,7 +6,7 @@ const headerBytes = 1000;
 /**
  * Splits messages, in their order, into batches within a limit. A message larger than the limit is a batch alone.
  */
-export function batchesOf(
+export function toBatches(
   messages: readonly OutgoingMessage[],
   limit: { bytes: number; messages: number },
 ): OutgoingMessage[][] {

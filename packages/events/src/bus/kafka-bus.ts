@@ -1,6 +1,6 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import kafkajs, { type Kafka as KafkaClient } from 'kafkajs';
-import { batchesOf } from './batches.ts';
+import { toBatches } from './batches.ts';
 import type { Bus, OutgoingMessage, RunningSubscription, Subscription } from './bus.ts';
 import { kafkaAdmin } from './kafka-admin.ts';
 import { joinGroup } from './kafka-consumer.ts';
@@ -51,7 +51,7 @@ export function kafkaBus(options: KafkaOptions): Bus {
 
   async function publish(topic: string, messages: readonly OutgoingMessage[]): Promise<void> {
     await producing.open();
-    for (const part of batchesOf(messages, maxBatch)) {
+    for (const part of toBatches(messages, maxBatch)) {
       await producer.send({
         topic: prefix + topic,
         acks: -1,

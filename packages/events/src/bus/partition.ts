@@ -6,6 +6,6 @@ export function partitionName(topic: string, partition: number): string {
 }
 
 /** The partition of a key. Every process computes the same one. */
-export function partitionOf(key: string, partitions: number): number {
+export function choosePartition(key: string, partitions: number): number {
   return createHash('sha1').update(key).digest().readUInt32BE(0) % partitions;
 }

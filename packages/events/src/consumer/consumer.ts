@@ -44,77 +44,121 @@ const quietFailures = 5;
  * progress while messages wait is restarted (docs/reference/guarantees.md, Events, E6 and E10).
  */
 export function startConsumer(options: ConsumerOptions): Consumer {
-  const { bus, group, topics, log, stuckAfterMs = 60_000, checkEveryMs = 5_000, stopTimeoutMs = 5_000 } = options;
-  const stopping = new AbortController();
-  const pass = onceAMinute();
-  let running: RunningSubscription | undefined;
-  let lagMessages = 0;
-  let restarts = 0;
-  let progressedAt = performance.now();
-  const handleMessages = messageHandler(options, () => {
-    progressedAt = performance.now();
-  });
+  return new GroupConsumer(options);
+}
 
-  async function handle(messages: readonly IncomingMessage[], delivery: Delivery): Promise<void> {
+/** A member of a consumer group. It is subscribing, subscribed, restarting or stopping. */
+class GroupConsumer implements Consumer {
+  readonly group: string;
+  readonly #options: Required<Pick<ConsumerOptions, 'stuckAfterMs' | 'checkEveryMs' | 'stopTimeoutMs'>> &
+    Pick<ConsumerOptions, 'bus' | 'topics' | 'log'>;
+  readonly #handleMessages: ReturnType<typeof messageHandler>;
+  readonly #stopping = new AbortController();
+  readonly #passRepeated = onceAMinute();
+  readonly #ended: Promise<unknown>;
+  /** Undefined while it is subscribing. */
+  #subscription: RunningSubscription | undefined;
+  #lagMessages = 0;
+  #restarts = 0;
+  #progressedAt = performance.now();
+
+  constructor(options: ConsumerOptions) {
+    this.group = options.group;
+    this.#options = { stuckAfterMs: 60_000, checkEveryMs: 5_000, stopTimeoutMs: 5_000, ...options };
+    this.#handleMessages = messageHandler(options, () => this.#noteProgress());
+    this.#ended = Promise.all([this.#subscribe(), this.#restartWhenStuck()]);
+  }
+
+  state(): ConsumerState {
+    return { lagMessages: this.#lagMessages, restarts: this.#restarts };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#ended;
+    await this.#subscription?.stop();
+  }
+
+  #noteProgress(): void {
+    this.#progressedAt = performance.now();
+  }
+
+  async #handle(messages: readonly IncomingMessage[], delivery: Delivery): Promise<void> {
     for (let at = 0; at < messages.length && !delivery.signal.aborted; at += maxEvents) {
       const part = messages.slice(at, at + maxEvents);
       const last = part.at(-1);
       if (!last) return;
       try {
-        await handleMessages(part, delivery.signal);
+        await this.#handleMessages(part, delivery.signal);
         delivery.acknowledge(last);
-        progressedAt = performance.now();
+        this.#noteProgress();
       } catch (error) {
         // The consumer itself works; it waits for something that is unavailable, and a restart would not help.
-        if (isTransient(error)) progressedAt = performance.now();
+        if (isTransient(error)) this.#noteProgress();
         throw error;
       }
     }
   }
 
-  async function subscribe(): Promise<void> {
-    for (let failures = 0; !stopping.signal.aborted; failures++) {
+  async #subscribe(): Promise<void> {
+    const { bus, topics, log } = this.#options;
+    const { group } = this;
+    const { signal } = this.#stopping;
+    for (let failures = 0; !signal.aborted; failures++) {
       try {
-        const subscribed = bus.subscribe({ group, topics, handle, onError: logRetry });
+        const subscribing = bus.subscribe({
+          group,
+          topics,
+          handle: (messages, delivery) => this.#handle(messages, delivery),
+          onError: (error) => this.#logRetry(error),
+        });
         // `stop` must not wait for a bus that was never reached.
-        running = (await Promise.race([subscribed, aborted(stopping.signal)])) ?? undefined;
-        if (!running) subscribed.then((late) => late.stop()).catch(() => undefined);
+        this.#subscription = (await Promise.race([subscribing, aborted(signal)])) ?? undefined;
+        if (!this.#subscription) subscribing.then((late) => late.stop()).catch(() => undefined);
         return;
       } catch (error) {
         log[failures < quietFailures ? 'debug' : 'warn']({ err: error, group }, 'cannot subscribe to the bus yet');
-        await pause(retryDelayMs(failures));
+        await this.#pause(retryDelayMs(failures));
       }
     }
   }
 
-  function logRetry(error: unknown): void {
-    const repeated = pass(error instanceof Error ? `${error.name} ${error.message}` : String(error));
+  #logRetry(error: unknown): void {
+    const repeated = this.#passRepeated(error instanceof Error ? `${error.name} ${error.message}` : String(error));
     if (repeated === undefined) return;
-    log.warn({ err: error, group, repeated }, 'events could not be handled and will be delivered again');
+    const { group } = this;
+    this.#options.log.warn({ err: error, group, repeated }, 'events could not be handled and will be delivered again');
   }
 
-  async function restartWhenStuck(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await pause(checkEveryMs);
-      const lag = running?.lag().catch(() => lagMessages);
-      const found = await Promise.race([lag, aborted(stopping.signal)]);
-      lagMessages = found ?? 0;
+  async #restartWhenStuck(): Promise<void> {
+    const { checkEveryMs, stuckAfterMs, log } = this.#options;
+    while (!this.#stopping.signal.aborted) {
+      await this.#pause(checkEveryMs);
+      const lag = await this.#readLag();
+      this.#lagMessages = lag ?? 0;
       // An undefined lag is no progress: a consumer can be stuck while it joins its group.
-      if (found === 0) progressedAt = performance.now();
-      if (stopping.signal.aborted || performance.now() - progressedAt < stuckAfterMs) continue;
-      log.error({ group, lagMessages }, 'the consumer is stuck and is restarted');
-      restarts += 1;
-      progressedAt = performance.now();
-      await stopSubscription();
-      await subscribe();
+      if (lag === 0) this.#noteProgress();
+      if (this.#stopping.signal.aborted || performance.now() - this.#progressedAt < stuckAfterMs) continue;
+      log.error({ group: this.group, lagMessages: this.#lagMessages }, 'the consumer is stuck and is restarted');
+      this.#restarts += 1;
+      this.#noteProgress();
+      await this.#stopSubscription();
+      await this.#subscribe();
     }
   }
 
-  async function stopSubscription(): Promise<void> {
-    const stopped = running
+  /** Reads the lag; undefined while it is subscribing or stopping, and the last one if it cannot be read. */
+  async #readLag(): Promise<number | undefined> {
+    const lag = this.#subscription?.lag().catch(() => this.#lagMessages);
+    return (await Promise.race([lag, aborted(this.#stopping.signal)])) ?? undefined;
+  }
+
+  async #stopSubscription(): Promise<void> {
+    const { log, stopTimeoutMs } = this.#options;
+    const stopped = this.#subscription
       ?.stop()
-      .catch((error: unknown) => log.warn({ err: error, group }, 'the stuck consumer failed to stop'));
-    running = undefined;
+      .catch((error: unknown) => log.warn({ err: error, group: this.group }, 'the stuck consumer failed to stop'));
+    this.#subscription = undefined;
     const hasStopped = new AbortController();
     await Promise.race([
       stopped,
@@ -123,15 +167,7 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     hasStopped.abort();
   }
 
-  const pause = (ms: number) => setTimeout(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
-  const ended = Promise.all([subscribe(), restartWhenStuck()]);
-  return {
-    group,
-    state: () => ({ lagMessages, restarts }),
-    async stop() {
-      stopping.abort();
-      await ended;
-      await running?.stop();
-    },
-  };
+  async #pause(ms: number): Promise<void> {
+    await setTimeout(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+  }
 }

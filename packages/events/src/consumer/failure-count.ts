@@ -30,24 +30,24 @@ export function failureCount(): FailureCount {
   const lateness = new LRUCache<string, number>(bounds);
 
   function increase(counts: LRUCache<string, number>, message: IncomingMessage, by: number): number {
-    const count = (counts.get(idOf(message)) ?? 0) + by;
-    counts.set(idOf(message), count);
+    const count = (counts.get(toId(message)) ?? 0) + by;
+    counts.set(toId(message), count);
     return count;
   }
 
   return {
     addFailure: (messages) => Math.max(...messages.map((message) => increase(failures, message, 1))) >= maxFailures,
     addLateness: (message, hasEvidence) => increase(lateness, message, hasEvidence ? 1 : 0) >= maxFailures,
-    timesLate: (messages) => Math.max(...messages.map((message) => lateness.get(idOf(message)) ?? -1)),
+    timesLate: (messages) => Math.max(...messages.map((message) => lateness.get(toId(message)) ?? -1)),
     reset(messages) {
       for (const message of messages) {
-        failures.delete(idOf(message));
-        lateness.delete(idOf(message));
+        failures.delete(toId(message));
+        lateness.delete(toId(message));
       }
     },
   };
 }
 
-function idOf({ topic, partition, offset }: IncomingMessage): string {
+function toId({ topic, partition, offset }: IncomingMessage): string {
   return `${partitionName(topic, partition)}/${offset}`;
 }

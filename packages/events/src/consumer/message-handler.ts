@@ -58,7 +58,7 @@ export function messageHandler(
   async function handleTogether(keys: readonly KeyMessages[], progress: Progress): Promise<void> {
     if (keys.length === 0) return;
     const messages = keys.flat();
-    const error = await failureOf(messages, progress.signal);
+    const error = await findFailure(messages, progress.signal);
     if (error === undefined) progress.handledKeys += keys.length;
     else if (isLate(error) || counts.addFailure(messages)) await handleKeyByKey(keys, progress);
     else progress.retryable.push(error);
@@ -76,7 +76,7 @@ export function messageHandler(
   /** Handles the messages of a key one by one. The first that fails too often, and all after it, are dead-lettered. */
   async function handleKey(messages: KeyMessages, progress: Progress): Promise<void> {
     for (const [index, message] of messages.entries()) {
-      const error = await failureOf([message], progress.signal);
+      const error = await findFailure([message], progress.signal);
       if (error === undefined) continue;
       if (countFailure(message, error, progress)) {
         const followers = messages.slice(index + 1);
@@ -101,7 +101,7 @@ export function messageHandler(
   }
 
   /** Calls the handler and returns its error, or undefined. Errors: a transient one is thrown. */
-  async function failureOf(messages: readonly IncomingMessage[], signal: AbortSignal): Promise<unknown> {
+  async function findFailure(messages: readonly IncomingMessage[], signal: AbortSignal): Promise<unknown> {
     try {
       await handleInTime(options, messages, signal);
     } catch (error) {

@@ -70,7 +70,7 @@ export function openDeadLetters(connection: Connection): DeadLetters {
     next: (group, topic, key) =>
       storeCall(async () => {
         const document = await documents().findOne({ group, topic, key }, { sort: { offset: 1 } });
-        return document ? messageOf(document) : undefined;
+        return document ? fromDocument(document) : undefined;
       }),
     remove: (id) => storeCall(async () => void (await documents().deleteOne({ _id: id }))),
     list: (limit) =>
@@ -78,7 +78,7 @@ export function openDeadLetters(connection: Connection): DeadLetters {
         const found = await documents()
           .find({}, { sort: { group: 1, topic: 1, key: 1, offset: 1 }, limit })
           .toArray();
-        return found.map(messageOf);
+        return found.map(fromDocument);
       }),
     countBlockedKeys: (group) => storeCall(async () => (await documents().distinct('key', { group })).length),
   };
@@ -89,6 +89,6 @@ export async function buildDeadLetterIndex(connection: Connection): Promise<void
   await connection.collection('deadLetters').createIndex({ group: 1, topic: 1, key: 1, offset: 1 });
 }
 
-function messageOf({ _id, offset, value, ...rest }: DeadLetterDocument): DeadLetter {
+function fromDocument({ _id, offset, value, ...rest }: DeadLetterDocument): DeadLetter {
   return { ...rest, id: _id, offset: String(offset), value: value.buffer };
 }

@@ -34,7 +34,7 @@ const durationMs = 60_000;
 /** How long a record is kept: longer than the retention of any topic. */
 const keptMs = 30 * 24 * 60 * 60 * 1000;
 
-const collectionOf = (connection: Connection) => openCollection<InboxDocument>(connection, 'inbox');
+const openDocuments = (connection: Connection) => openCollection<InboxDocument>(connection, 'inbox');
 
 /** Opens the inbox of a group of consumers. Source: docs/reference/architecture.md, Consume. */
 export function openInbox(
@@ -42,7 +42,7 @@ export function openInbox(
   group: string,
   now: () => number = () => serverTime(connection),
 ): Inbox {
-  const inbox = collectionOf(connection);
+  const inbox = openDocuments(connection);
   const leases = openLeases(inbox, { connection, durationMs, now });
 
   return {
@@ -71,10 +71,10 @@ export function openInbox(
 
 /** Removes old records from all inboxes of a database: those of events that no topic keeps any more. */
 export async function removeOldFromInbox(connection: Connection, now: number = serverTime(connection)): Promise<void> {
-  await storeCall(() => collectionOf(connection).deleteMany({ at: { $lt: new Date(now - keptMs) } }));
+  await storeCall(() => openDocuments(connection).deleteMany({ at: { $lt: new Date(now - keptMs) } }));
 }
 
 /** Builds the index for finding old records. */
 export async function buildInboxIndex(connection: Connection): Promise<void> {
-  await collectionOf(connection).createIndex({ at: 1 });
+  await openDocuments(connection).createIndex({ at: 1 });
 }

@@ -123,7 +123,7 @@ export function openOutbox<Event extends { version: number }>(
         .sort({ outboxSince: 1 })
         .limit(limit)
         .toArray();
-      return found.map((document) => pendingOf(document, options.toMessage));
+      return found.map((document) => toPending(document, options.toMessage));
     },
     remove: (sent) => removeSent(documents, sent),
     async postpone({ id, unsent }, reason) {
@@ -136,11 +136,11 @@ export function openOutbox<Event extends { version: number }>(
     async retryUndeliverable() {
       await documents.updateMany(isUndeliverable, { $set: { 'unsent.retryAt': new Date(0) } });
     },
-    state: () => stateOf(documents),
+    state: () => readState(documents),
   };
 }
 
-function pendingOf<Event extends { version: number }>(
+function toPending<Event extends { version: number }>(
   document: OutboxDocument<Event>,
   toMessage: (id: number, event: Event) => OutgoingMessage,
 ): Pending {
@@ -189,7 +189,7 @@ function unsentAgain(before: Unsent | undefined, reason: string): Unsent {
   return { reason, since: before?.since ?? new Date(), retryAt: new Date(Date.now() + waitMs), attempts };
 }
 
-async function stateOf(documents: Documents): Promise<OutboxState> {
+async function readState(documents: Documents): Promise<OutboxState> {
   const [sum] = await documents
     .aggregate<{ events: number; oldestAt: Date; undeliverable: number }>([
       { $match: hasEvents },

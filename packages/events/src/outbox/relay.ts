@@ -49,12 +49,18 @@ const waitingMessage = 'events cannot be sent and wait in the outbox';
  * Source: docs/reference/architecture.md, Publish; docs/reference/guarantees.md, Events.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { database, outboxes, bus, log, pollMs = defaultPollMs, gatherMs = defaultGatherMs } = options;
+  const { database, outboxes, bus, log, pollMs = defaultPollMs, gatherMs = defaultGatherMs, leaseTimes } = options;
   const owned = new Set<number>();
-  const rounds = new Map<Outbox, Promise<number>>();
-  const failing = new Map<Outbox, { failures: number; until: number }>();
-  const remainingPauseMs = (outbox: Outbox) => (failing.get(outbox)?.until ?? 0) - performance.now();
-
+  const senders = outboxes.map((outbox) => new OutboxSender(outbox, owned, { bus, log }));
+  const loop = startWakefulLoop({
+    pollMs,
+    run: (signal) => (owned.size === 0 ? Promise.resolve('nothing') : sendAll(senders, gatherMs, signal)),
+    after: database.opened,
+    onError(error, failures) {
+      log.warn({ err: error }, waitingMessage);
+      return retryDelayMs(failures);
+    },
+  });
   const member = joinLeaseGroup<Leased>(database, {
     collection: 'relayLeases',
     group: 'relay',
@@ -62,67 +68,102 @@ export function startRelay(options: RelayOptions): Relay {
     initial: {},
     async work(range, _document, signal) {
       owned.add(Number(range));
-      wake();
+      loop.wake();
       await aborted(signal);
       owned.delete(Number(range));
       // The next owner of the range must not send newer events before these.
-      await Promise.allSettled(rounds.values());
+      await Promise.all(senders.map((sender) => sender.round));
     },
     onError: (error) => log.warn({ err: error }, 'the leases of the relay cannot be renewed'),
-    times: options.leaseTimes,
+    times: leaseTimes,
   });
+  return {
+    wake: () => loop.wake(),
+    async stop() {
+      await loop.stop();
+      await member.stop();
+    },
+  };
+}
 
-  /** Sends a round from every outbox that is not paused after a failure, if any has something to send. */
-  async function sendAll(signal: AbortSignal): Promise<WorkFound> {
-    const ready = outboxes.filter((outbox) => remainingPauseMs(outbox) <= 0);
-    if (ready.length === 0) {
-      await setTimeout(Math.min(...outboxes.map(remainingPauseMs)), undefined, { signal }).catch(() => undefined);
-      return 'more';
-    }
-    if (owned.size === 0 || !(await anyHasUnsentEvents(ready))) return 'nothing';
-    for (const outbox of ready) rounds.set(outbox, tryRound(outbox));
-    const counts = await Promise.all(ready.map((outbox) => rounds.get(outbox) ?? 0));
-    if (counts.includes(maxDocuments)) return 'more';
-    if (counts.every((count) => count === 0)) return 'nothing';
-    await setTimeout(gatherMs, undefined, { signal }).catch(() => undefined);
-    return 'done';
+/** Sends a round from every outbox that is not paused after a failure, if any has something to send. */
+async function sendAll(senders: readonly OutboxSender[], gatherMs: number, signal: AbortSignal): Promise<WorkFound> {
+  const pause = (ms: number) => setTimeout(ms, undefined, { signal }).catch(() => undefined);
+  const ready = senders.filter(({ pauseMs }) => pauseMs <= 0);
+  if (ready.length === 0) {
+    await pause(Math.min(...senders.map(({ pauseMs }) => pauseMs)));
+    return 'more';
+  }
+  if (!(await anyHasUnsentEvents(ready.map(({ outbox }) => outbox)))) return 'nothing';
+  const counts = await Promise.all(ready.map((sender) => sender.startRound()));
+  if (counts.includes(maxDocuments)) return 'more';
+  if (counts.every((count) => count === 0)) return 'nothing';
+  await pause(gatherMs);
+  return 'done';
+}
+
+/** Sends the events of one outbox, round by round. It is sending, idle, or paused after a failure. */
+class OutboxSender {
+  readonly outbox: Outbox;
+  readonly #owned: ReadonlySet<number>;
+  readonly #bus: RelayOptions['bus'];
+  readonly #log: Logger;
+  #failures = 0;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  #round: Promise<number> = Promise.resolve(0);
+
+  /** `owned` are the ranges of ids whose events this process may send. */
+  constructor(outbox: Outbox, owned: ReadonlySet<number>, { bus, log }: Pick<RelayOptions, 'bus' | 'log'>) {
+    this.outbox = outbox;
+    this.#owned = owned;
+    this.#bus = bus;
+    this.#log = log;
   }
 
-  /** Sends a round. A failure pauses this outbox only. */
-  async function tryRound(outbox: Outbox): Promise<number> {
-    try {
-      const count = await sendRound(outbox);
-      failing.delete(outbox);
-      return count;
-    } catch (error) {
-      if (!failing.has(outbox)) log.warn({ err: error, outbox: outbox.name }, waitingMessage);
-      const failures = (failing.get(outbox)?.failures ?? -1) + 1;
-      failing.set(outbox, { failures, until: performance.now() + retryDelayMs(failures) });
-      return 0;
-    }
+  /** How long the pause after the last failure still is; 0 or less if there is none. */
+  get pauseMs(): number {
+    return this.#pausedUntil - performance.now();
   }
 
-  /** Sends the oldest events. Returns how many documents had some. */
-  async function sendRound(outbox: Outbox): Promise<number> {
-    if (owned.size === 0) return 0;
-    const pending = await outbox.pending([...owned], maxDocuments);
+  /** Resolves when the current round has ended. It never rejects. */
+  get round(): Promise<number> {
+    return this.#round;
+  }
+
+  /** Sends the oldest events. Returns how many documents had some. A failure pauses this outbox only. */
+  startRound(): Promise<number> {
+    this.#round = this.#send().then(
+      (count) => {
+        this.#failures = 0;
+        return count;
+      },
+      (error: unknown) => {
+        if (this.#failures === 0) this.#log.warn({ err: error, outbox: this.outbox.name }, waitingMessage);
+        this.#pausedUntil = performance.now() + retryDelayMs(this.#failures);
+        this.#failures += 1;
+        return 0;
+      },
+    );
+    return this.#round;
+  }
+
+  async #send(): Promise<number> {
+    if (this.#owned.size === 0) return 0;
+    const pending = await this.outbox.pending([...this.#owned], maxDocuments);
     if (pending.length === 0) return 0;
     const writable = pending.filter(({ unwritable }) => unwritable === undefined);
-    for (const one of pending) if (one.unwritable) await postpone(outbox, one, one.unwritable);
-    const sent = await publishAll(outbox, writable);
-    if (sent.length > 0) await outbox.remove(sent);
+    for (const one of pending) if (one.unwritable) await this.#postpone(one, one.unwritable);
+    const sent = await this.#publishAll(writable);
+    if (sent.length > 0) await this.outbox.remove(sent);
     return pending.length;
   }
 
   /**
    * Sends the events of all documents in one call or, if the bus refuses it, document by document. Returns those sent.
    */
-  async function publishAll(outbox: Outbox, pending: readonly Pending[]): Promise<readonly Pending[]> {
+  async #publishAll(pending: readonly Pending[]): Promise<readonly Pending[]> {
     try {
-      await bus.publish(
-        outbox.topic,
-        pending.flatMap(({ messages }) => messages),
-      );
+      await this.#publish(pending);
       return pending;
     } catch (error) {
       if (isTransient(error)) throw error;
@@ -130,39 +171,29 @@ export function startRelay(options: RelayOptions): Relay {
     const sent: Pending[] = [];
     for (const one of pending) {
       try {
-        await bus.publish(outbox.topic, one.messages);
+        await this.#publish([one]);
         sent.push(one);
       } catch (error) {
         if (isTransient(error)) {
-          if (sent.length > 0) await outbox.remove(sent);
+          if (sent.length > 0) await this.outbox.remove(sent);
           throw error;
         }
-        await postpone(outbox, one, error);
+        await this.#postpone(one, error);
       }
     }
     return sent;
   }
 
-  async function postpone(outbox: Outbox, pending: Pending, error: unknown): Promise<void> {
-    log.error({ err: error, outbox: outbox.name, id: pending.id }, 'the events of a document cannot be sent');
-    await outbox.postpone(pending, error instanceof Error ? error.message : String(error));
+  #publish(pending: readonly Pending[]): Promise<void> {
+    return this.#bus.publish(
+      this.outbox.topic,
+      pending.flatMap(({ messages }) => messages),
+    );
   }
 
-  const loop = startWakefulLoop({
-    pollMs,
-    run: sendAll,
-    after: database.opened,
-    onError(error, failures) {
-      log.warn({ err: error }, waitingMessage);
-      return retryDelayMs(failures);
-    },
-  });
-  const wake = () => loop.wake();
-  return {
-    wake,
-    async stop() {
-      await loop.stop();
-      await member.stop();
-    },
-  };
+  async #postpone(pending: Pending, error: unknown): Promise<void> {
+    const { id } = pending;
+    this.#log.error({ err: error, outbox: this.outbox.name, id }, 'the events of a document cannot be sent');
+    await this.outbox.postpone(pending, error instanceof Error ? error.message : String(error));
+  }
 }

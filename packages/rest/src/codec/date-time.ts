@@ -57,7 +57,7 @@ export function formatDateTime(seconds: number): string {
 }
 
 /** Makes the protobuf message of a time. Units: whole Unix seconds. */
-export function timestampOf(seconds: number): Timestamp {
+export function toTimestamp(seconds: number): Timestamp {
   return { $typeName: 'google.protobuf.Timestamp', seconds: BigInt(seconds), nanos: 0 };
 }
 

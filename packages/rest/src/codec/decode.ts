@@ -9,9 +9,9 @@ import {
 } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
-import { isDateInRange, parseDateTime, timestampOf } from './date-time.ts';
+import { isDateInRange, parseDateTime, toTimestamp } from './date-time.ts';
 import { isPortableJson, portabilityViolations, portableValue } from './open-json.ts';
-import { isMask, resourceOf, rulesOf, spellingsOf } from './options.ts';
+import { isMask, readFieldRules, readResource, readSpellings } from './options.ts';
 import { escapePointer } from './scan-json.ts';
 
 /** The violations that were found so far. At most `limit` are kept. */
@@ -77,7 +77,7 @@ function compileObject(message: DescMessage, options: DecoderOptions, compiled: 
     fields.set(field.jsonName, {
       field,
       decode: compileField(field, options, compiled),
-      nullable: rulesOf(field).nullable,
+      nullable: readFieldRules(field).nullable,
     });
   }
   const readOnly = readOnlyKeys(message, fields, options);
@@ -111,7 +111,7 @@ function readOnlyKeys(
   fields: ReadonlyMap<string, unknown>,
   options: DecoderOptions,
 ): ReadonlySet<string> {
-  const resource = options.findMessage?.(resourceOf(message));
+  const resource = options.findMessage?.(readResource(message));
   return new Set(resource?.fields.map((field) => field.jsonName).filter((name) => !fields.has(name)));
 }
 
@@ -136,7 +136,7 @@ function compileField(field: DescField, options: DecoderOptions, compiled: Compi
 }
 
 function compileList(field: DescField & { fieldKind: 'list' }, options: DecoderOptions, compiled: Compiled): Decode {
-  const maxItems = rulesOf(field).maxItems ?? Number.POSITIVE_INFINITY;
+  const maxItems = readFieldRules(field).maxItems ?? Number.POSITIVE_INFINITY;
   const item = compileItem(field, options, compiled);
   return (value, pointer, problems) => {
     const list = options.textual && !Array.isArray(value) ? [value] : value;
@@ -161,7 +161,7 @@ function compileItem(field: DescField & { fieldKind: 'list' }, options: DecoderO
 
 function compileEnum(field: DescField): Decode {
   if (!field.enum) throw new Error(`${field.toString()} is not an enum`);
-  const numbers = new Map([...spellingsOf(field.enum)].map(([number, spelling]) => [spelling, number]));
+  const numbers = new Map([...readSpellings(field.enum)].map(([number, spelling]) => [spelling, number]));
   const allowed = [...numbers.keys()].join(', ');
   return (value, pointer, problems) => {
     if (typeof value !== 'string') return wrongType(pointer, 'a string', problems);
@@ -213,7 +213,7 @@ function decodeTimestamp(value: unknown, pointer: string, problems: Problems): u
   if (seconds === undefined || !isDateInRange(seconds)) {
     return refuse(pointer, 'invalid_date', 'is not a date, or one that does not exist', problems);
   }
-  return timestampOf(seconds);
+  return toTimestamp(seconds);
 }
 
 function compileScalar(scalar: ScalarType, textual: boolean): Decode {

@@ -14,15 +14,15 @@ export type UsesDeprecated = (message: Message) => boolean;
  * Source: docs/reference/api.md, Deprecation.
  */
 export function deprecationCheck(message: DescMessage): UsesDeprecated | undefined {
-  return checkOf(message, []);
+  return compileCheck(message, []);
 }
 
-function checkOf(message: DescMessage, outer: readonly DescMessage[]): UsesDeprecated | undefined {
+function compileCheck(message: DescMessage, outer: readonly DescMessage[]): UsesDeprecated | undefined {
   const checks = message.fields.flatMap((field): UsesDeprecated[] => {
     const valueIn = (holder: Message) => (holder as unknown as Record<string, unknown>)[field.localName];
     if (field.deprecated) return [(holder) => isGiven(valueIn(holder))];
     if (!field.message || field.fieldKind === 'map' || outer.includes(field.message)) return [];
-    const check = checkOf(field.message, [...outer, message]);
+    const check = compileCheck(field.message, [...outer, message]);
     if (!check) return [];
     return [
       (holder) => {

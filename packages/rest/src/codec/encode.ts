@@ -3,7 +3,7 @@ import { ScalarType, toJson } from '@bufbuild/protobuf';
 import { type Timestamp, type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import { compileFunction } from '@ticketing/runtime/compile-function.ts';
 import { formatDateTime, formatRfc3339 } from './date-time.ts';
-import { jsonFormOf, spellingsOf } from './options.ts';
+import { readJsonForm, readSpellings } from './options.ts';
 
 /** Encodes a message as a JSON object of the REST API. */
 export type MessageEncoder = (message: Message) => JsonObject;
@@ -47,7 +47,7 @@ function generateWriter(message: DescMessage, shown: string): MessageEncoder {
   const literal: string[] = [];
   const statements: string[] = [];
   for (const field of message.fields) {
-    const form = jsonFormOf(field);
+    const form = readJsonForm(field);
     const value = `message[${JSON.stringify(field.localName)}]`;
     const name = JSON.stringify(field.jsonName);
     const encode = compileField(field, shown);
@@ -67,7 +67,7 @@ export function flagsThatShow(message: DescMessage, seen = new Set<DescMessage>(
   if (seen.has(message)) return new Set();
   seen.add(message);
   const flags = message.fields.flatMap((field) => [
-    jsonFormOf(field).shownBy,
+    readJsonForm(field).shownBy,
     ...(field.message ? flagsThatShow(field.message, seen) : []),
   ]);
   return new Set(flags.filter((flag) => flag !== ''));
@@ -118,14 +118,14 @@ function compileScalar(scalar: ScalarType): Encode {
 
 function compileEnum(field: DescField): Encode {
   if (!field.enum) throw new Error(`${field.toString()} is not an enum`);
-  const spellings = spellingsOf(field.enum);
+  const spellings = readSpellings(field.enum);
   return (value) => spellings.get(value as number) ?? null;
 }
 
 function compileMessage(field: DescField, message: DescMessage, shown: string): Encode {
   switch (message.typeName) {
     case 'google.protobuf.Timestamp': {
-      const format = jsonFormOf(field).rfc3339 ? formatRfc3339 : formatDateTime;
+      const format = readJsonForm(field).rfc3339 ? formatRfc3339 : formatDateTime;
       return (value) => format(Number((value as Timestamp).seconds));
     }
     case 'google.protobuf.Struct':
@@ -134,7 +134,7 @@ function compileMessage(field: DescField, message: DescMessage, shown: string): 
       return (value) => toJson(ValueSchema, value as Value);
     default: {
       const encoder = messageEncoder(message, shown);
-      if (!jsonFormOf(field).unwrap) return (value) => encoder(value as Message);
+      if (!readJsonForm(field).unwrap) return (value) => encoder(value as Message);
       const [only] = message.fields;
       if (!only || message.fields.length !== 1) throw new Error(`${field.toString()}: only one field can be unwrapped`);
       return (value) => encoder(value as Message)[only.jsonName] ?? null;

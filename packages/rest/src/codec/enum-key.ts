@@ -1,16 +1,16 @@
 import type { DescEnum } from '@bufbuild/protobuf';
 import type { FilterKey } from './filter.ts';
-import { spellingsOf } from './options.ts';
+import { readSpellings } from './options.ts';
 
 /** The filter key of an enum that is stored as its JSON spelling. */
 export function enumKey(schema: DescEnum): FilterKey {
   return {
     kind: 'enum',
-    spellings: new Map([...spellingsOf(schema).values()].map((spelling) => [spelling, spelling])),
+    spellings: new Map([...readSpellings(schema).values()].map((spelling) => [spelling, spelling])),
   };
 }
 
 /** The filter key of an enum that is stored as its number, so that it sorts in the order of the contract. */
 export function rankKey(schema: DescEnum): FilterKey {
-  return { kind: 'enum', spellings: new Map([...spellingsOf(schema)].map(([rank, spelling]) => [spelling, rank])) };
+  return { kind: 'enum', spellings: new Map([...readSpellings(schema)].map(([rank, spelling]) => [spelling, rank])) };
 }

@@ -13,10 +13,10 @@ import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import * as contract from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 
 /** The rules of a field; all unset where neither it nor the field that it is like declares any. */
-export function rulesOf(field: DescField): contract.FieldRules {
-  const likeField = hasOption(field, contract.rules) ? undefined : likeFieldOf(field);
+export function readFieldRules(field: DescField): contract.FieldRules {
+  const likeField = hasOption(field, contract.rules) ? undefined : findLikeField(field);
   if (!likeField) return getOption(field, contract.rules);
-  const rules = clone(contract.FieldRulesSchema, rulesOf(likeField));
+  const rules = clone(contract.FieldRulesSchema, readFieldRules(likeField));
   if (isPatch(field.parent)) {
     clearField(rules, contract.FieldRulesSchema.field.required);
     clearField(rules, contract.FieldRulesSchema.field.default);
@@ -25,7 +25,7 @@ export function rulesOf(field: DescField): contract.FieldRules {
 }
 
 /** The field that describes a field too, because its message is declared to be like another; undefined if there is none. */
-export function likeFieldOf(field: DescField): DescField | undefined {
+export function findLikeField(field: DescField): DescField | undefined {
   const typeName = getOption(field.parent, contract.like);
   if (typeName === '') return undefined;
   const message = messageNamed(field.parent.file, typeName);
@@ -45,27 +45,27 @@ function messageNamed(file: DescFile, typeName: string): DescMessage | undefined
 }
 
 /** How a field is written in JSON. */
-export function jsonFormOf(field: DescField): contract.JsonForm {
+export function readJsonForm(field: DescField): contract.JsonForm {
   return getOption(field, contract.json);
 }
 
 /** The REST route of a method, or undefined if the method belongs to the RPC API only. */
-export function restRuleOf(method: DescMethod): contract.RestRule | undefined {
-  const rule = ruleOf(method);
+export function readRestRule(method: DescMethod): contract.RestRule | undefined {
+  const rule = readDeclaredRule(method);
   return rule.path === '' ? undefined : rule;
 }
 
 // Cached, because reading an option builds it again, and every call needs these.
 const rules = new WeakMap<DescMethod, contract.RestRule>();
 
-function ruleOf(method: DescMethod): contract.RestRule {
+function readDeclaredRule(method: DescMethod): contract.RestRule {
   const known = rules.get(method) ?? getOption(method, contract.rest);
   rules.set(method, known);
   return known;
 }
 
 /** The access rule of a method; undefined if the contract declares none. No service accepts such a method. */
-export function accessOf(method: DescMethod): contract.AccessRule['kind'] | undefined {
+export function readAccessRule(method: DescMethod): contract.AccessRule['kind'] | undefined {
   if (!accessOfMethod.has(method)) {
     const { kind } = getOption(method, contract.access);
     accessOfMethod.set(method, hasOption(method, contract.access) && kind.case !== undefined ? kind : undefined);
@@ -81,19 +81,19 @@ export function serviceCallers(method: DescMethod): readonly string[] {
 }
 
 /** The audit rule of a method; undefined if the audit log does not record its changes. */
-export function auditRuleOf(method: DescMethod): contract.AuditRule | undefined {
+export function readAuditRule(method: DescMethod): contract.AuditRule | undefined {
   return hasOption(method, contract.audit) ? getOption(method, contract.audit) : undefined;
 }
 
 /** The full name of the message that a request writes, or an empty string. */
-export function resourceOf(message: DescMessage): string {
+export function readResource(message: DescMessage): string {
   return getOption(message, contract.resource);
 }
 
 const spellingsOfEnum = new WeakMap<DescEnum, Map<number, string>>();
 
 /** The JSON spellings of an enum by number, without the unspecified zero. */
-export function spellingsOf(desc: DescEnum): Map<number, string> {
+export function readSpellings(desc: DescEnum): Map<number, string> {
   const known = spellingsOfEnum.get(desc);
   if (known) return known;
   const spellings = new Map<number, string>();
@@ -111,7 +111,7 @@ function camelCase(name: string): string {
 
 /** Whether the messages of a method are server-sent events in REST: a stream that never ends by itself. */
 export function isEventStream(method: DescMethod): boolean {
-  return restRuleOf(method)?.eventStream !== undefined;
+  return readRestRule(method)?.eventStream !== undefined;
 }
 
 /** The field of a message by its name in the contract. Errors: an Error if there is no such field. */
@@ -123,7 +123,7 @@ export function fieldNamed(message: DescMessage, name: string): DescField {
 
 /** Whether a method accepts `Idempotency-Key`: a POST or PATCH that changes something each time it is called. */
 export function takesIdempotencyKey(method: DescMethod): boolean {
-  const verb = restRuleOf(method)?.method;
+  const verb = readRestRule(method)?.method;
   return (verb === 'POST' || verb === 'PATCH') && method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }
 
@@ -135,6 +135,6 @@ export function takesIdempotencyKey(method: DescMethod): boolean {
 export const defaultMaxBodyBytes = 2 * 1024 * 1024;
 
 /** The largest body of a request of a method, in bytes. */
-export function maxBodyBytesOf(method: DescMethod): number {
-  return ruleOf(method).maxBodyBytes || defaultMaxBodyBytes;
+export function readMaxBodyBytes(method: DescMethod): number {
+  return readDeclaredRule(method).maxBodyBytes || defaultMaxBodyBytes;
 }

@@ -16,7 +16,7 @@ import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { expect, test } from 'vitest';
 import { probeMessage } from '../../test/probe-contract.ts';
 import { fieldNamed } from './options.ts';
-import { itemKeywordsOf, keywordsOf, messageValidator } from './rules.ts';
+import { messageValidator, toItemKeywords, toKeywords } from './rules.ts';
 
 /** The violations of a message that arrives over RPC. */
 function found<Desc extends DescMessage>(schema: Desc, init: MessageInitShape<Desc>): string[] {
@@ -323,12 +323,12 @@ test('describes each problem in words', () => {
 });
 
 test('shares its keywords with the documentation', () => {
-  expect(keywordsOf(fieldNamed(SearchTicketsRequestSchema, 'limit'))).toEqual({ minimum: 1, maximum: 500 });
+  expect(toKeywords(fieldNamed(SearchTicketsRequestSchema, 'limit'))).toEqual({ minimum: 1, maximum: 500 });
   const headerText = expect.stringContaining('u000A');
-  expect(keywordsOf(fieldNamed(CreateTicketRequestSchema, 'to'))).toEqual({
+  expect(toKeywords(fieldNamed(CreateTicketRequestSchema, 'to'))).toEqual({
     minLength: 1,
     maxLength: 320,
     pattern: headerText,
   });
-  expect(itemKeywordsOf(fieldNamed(CreateTicketRequestSchema, 'tags'))).toEqual({ maxItems: 500, uniqueItems: true });
+  expect(toItemKeywords(fieldNamed(CreateTicketRequestSchema, 'tags'))).toEqual({ maxItems: 500, uniqueItems: true });
 });

@@ -13,7 +13,7 @@ import { Ajv2020, type ErrorObject, type SchemaObject, type ValidateFunction } f
 import formats from 'ajv-formats';
 import { isDateInRange } from './date-time.ts';
 import { hasHarmlessNames, inspectOpenJson, isPortableJson, isPortableValue } from './open-json.ts';
-import { rulesOf, spellingsOf } from './options.ts';
+import { readFieldRules, readSpellings } from './options.ts';
 
 /**
  * The texts that may become a header of a mail: a line break would begin another header, for some programs also one of
@@ -40,7 +40,7 @@ const validators = new WeakMap<DescMessage, MessageValidator>();
 export function messageValidator(message: DescMessage): MessageValidator {
   const known = validators.get(message);
   if (known) return known;
-  const validate = ajv.compile(schemaOf(message));
+  const validate = ajv.compile(toSchema(message));
   const masked = maskChecks(message);
   const validator: MessageValidator = (value) => [
     ...schemaViolations(validate, value),
@@ -51,8 +51,8 @@ export function messageValidator(message: DescMessage): MessageValidator {
 }
 
 /** The JSON Schema keywords for the rules of a field, shared with the OpenAPI document. Lengths are in characters. */
-export function keywordsOf(field: DescField): SchemaObject {
-  const rules = rulesOf(field);
+export function toKeywords(field: DescField): SchemaObject {
+  const rules = readFieldRules(field);
   const keywords: SchemaObject = {};
   if (rules.minimum !== undefined) keywords.minimum = Number(rules.minimum);
   if (rules.maximum !== undefined) keywords.maximum = Number(rules.maximum);
@@ -69,8 +69,8 @@ export function keywordsOf(field: DescField): SchemaObject {
 }
 
 /** The JSON Schema keywords for the item counts of a repeated field. */
-export function itemKeywordsOf(field: DescField): SchemaObject {
-  const rules = rulesOf(field);
+export function toItemKeywords(field: DescField): SchemaObject {
+  const rules = readFieldRules(field);
   const keywords: SchemaObject = {};
   if (rules.minItems !== undefined) keywords.minItems = rules.minItems;
   if (rules.maxItems !== undefined) keywords.maxItems = rules.maxItems;
@@ -78,12 +78,12 @@ export function itemKeywordsOf(field: DescField): SchemaObject {
   return keywords;
 }
 
-function schemaOf(message: DescMessage): SchemaObject {
+function toSchema(message: DescMessage): SchemaObject {
   const properties: Record<string, SchemaObject> = {};
   const required: string[] = [];
   for (const field of message.fields) {
     properties[field.localName] = fieldSchema(field);
-    if (rulesOf(field).required) required.push(field.localName);
+    if (readFieldRules(field).required) required.push(field.localName);
   }
   return { type: 'object', properties, required };
 }
@@ -91,7 +91,7 @@ function schemaOf(message: DescMessage): SchemaObject {
 function fieldSchema(field: DescField): SchemaObject {
   if (field.fieldKind !== 'list') return isZeroWhenAbsent(field) ? givenSchema(field) : valueSchema(field);
   // The items of a list that is too long are not checked: they could have millions of problems.
-  const counts = itemKeywordsOf(field);
+  const counts = toItemKeywords(field);
   const items: SchemaObject = { type: 'array', ...counts, items: valueSchema(field) };
   if (counts.maxItems === undefined) return items;
   const short = { type: 'array', maxItems: counts.maxItems };
@@ -102,7 +102,7 @@ function fieldSchema(field: DescField): SchemaObject {
 /** Whether a required field is the zero of its type, instead of unset, when it is absent. */
 function isZeroWhenAbsent(field: DescField): boolean {
   const isTextOrEnum = field.enum !== undefined || field.scalar === ScalarType.STRING;
-  return isTextOrEnum && rulesOf(field).required && field.presence === FeatureSet_FieldPresence.IMPLICIT;
+  return isTextOrEnum && readFieldRules(field).required && field.presence === FeatureSet_FieldPresence.IMPLICIT;
 }
 
 function givenSchema(field: DescField): SchemaObject {
@@ -111,22 +111,22 @@ function givenSchema(field: DescField): SchemaObject {
 }
 
 function valueSchema(field: DescField): SchemaObject {
-  const rules = rulesOf(field);
+  const rules = readFieldRules(field);
   const extra: SchemaObject = {};
   if (rules.maxBytes !== undefined) extra.maxBytes = rules.maxBytes;
   if (rules.maxDepth !== undefined) extra.maxDepth = rules.maxDepth;
   if (field.enum) return { type: 'integer', enum: allowedNumbers(field, field.enum) };
   if (field.message) return { ...messageSchema(field.message), ...extra };
-  const { maxLength, ...keywords } = keywordsOf(field);
+  const { maxLength, ...keywords } = toKeywords(field);
   if (maxLength !== undefined) return { type: 'string', ...withinLength(maxLength, keywords), ...extra };
-  const type = jsonTypeOf(keywords);
+  const type = findJsonType(keywords);
   return { ...(type ? { type } : {}), ...keywords, ...extra };
 }
 
 /** The numbers of an enum that a field may have: all, or those that its rule names as they are spelt. */
 function allowedNumbers(field: DescField, desc: DescEnum): number[] {
-  const spellings = spellingsOf(desc);
-  const { in: allowed } = rulesOf(field);
+  const spellings = readSpellings(desc);
+  const { in: allowed } = readFieldRules(field);
   const unknown = allowed.find((one) => ![...spellings.values()].includes(one));
   if (unknown !== undefined) throw new Error(`${field.toString()} has no value ${unknown}`);
   return [...spellings].filter(([, text]) => allowed.length === 0 || allowed.includes(text)).map(([number]) => number);
@@ -139,7 +139,7 @@ function withinLength(maxLength: number, keywords: SchemaObject): SchemaObject {
   return { maxLength, if: { maxLength }, then: { type: 'string', ...keywords } };
 }
 
-function jsonTypeOf(keywords: SchemaObject): string | undefined {
+function findJsonType(keywords: SchemaObject): string | undefined {
   if ('minimum' in keywords || 'maximum' in keywords) return 'number';
   return Object.keys(keywords).length > 0 ? 'string' : undefined;
 }
@@ -153,7 +153,7 @@ function messageSchema(message: DescMessage): SchemaObject {
     case 'google.protobuf.Value':
       return { portableValue: true, harmlessValue: true };
     default:
-      return message.typeName.startsWith('google.protobuf.') ? {} : schemaOf(message);
+      return message.typeName.startsWith('google.protobuf.') ? {} : toSchema(message);
   }
 }
 
@@ -249,11 +249,11 @@ function toViolation(error: ErrorObject): Violation {
   return {
     pointer: `#${error.instancePath}${missing}`,
     code: codeOfKeyword[error.keyword] ?? 'invalid_value',
-    detail: detailOf(error),
+    detail: describeError(error),
   };
 }
 
-function detailOf(error: ErrorObject): string {
+function describeError(error: ErrorObject): string {
   switch (error.keyword) {
     case 'required':
     case 'notZero':
@@ -298,7 +298,7 @@ function maskChecks(message: DescMessage): MaskCheck[] {
 }
 
 function checkItems(list: DescField, checks: readonly MaskCheck[]): MaskCheck {
-  const { maxItems } = rulesOf(list);
+  const { maxItems } = readFieldRules(list);
   return (message, pointer) => {
     const items = (message[list.localName] ?? []) as (Record<string, unknown> | undefined)[];
     return items.slice(0, maxItems).flatMap((item, index) =>
@@ -328,7 +328,11 @@ function maskViolations(
     if (!field) {
       const detail = `names the unknown field ${path}`;
       violations.set(path, { pointer: `${pointer}/updateMask`, code: 'unknown_field', detail });
-    } else if (value[field.localName] === undefined && !rulesOf(field).nullable && !rulesOf(field).required) {
+    } else if (
+      value[field.localName] === undefined &&
+      !readFieldRules(field).nullable &&
+      !readFieldRules(field).required
+    ) {
       const at = `${pointer}/${field.jsonName}`;
       violations.set(path, { pointer: at, code: 'null_not_allowed', detail: 'cannot be null' });
     }

@@ -1,6 +1,6 @@
 import { clone, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf';
 import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
-import { jsonFormOf } from './options.ts';
+import { readJsonForm } from './options.ts';
 
 /**
  * Returns a response without the fields that are shown only once, at any depth. A response without such fields is returned
@@ -32,7 +32,7 @@ function mayContainShownOnce(desc: DescMessage, seen = new Set<DescMessage>()): 
 }
 
 function isShownOnce(field: DescField): boolean {
-  if (!jsonFormOf(field).shownOnce) return false;
+  if (!readJsonForm(field).shownOnce) return false;
   const canBeUnset = (field.fieldKind === 'scalar' || field.fieldKind === 'message') && field.proto.proto3Optional;
   if (!canBeUnset) throw new Error(`${field.toString()} is shown once, so it must be optional`);
   return true;

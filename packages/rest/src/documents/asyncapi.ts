@@ -1,6 +1,6 @@
 import type { DescEnum, DescMessage, JsonObject, JsonValue } from '@bufbuild/protobuf';
-import { spellingsOf } from '../codec/options.ts';
-import { commentsOf } from './comments.ts';
+import { readSpellings } from '../codec/options.ts';
+import { findComments } from './comments.ts';
 import { type Schema, SchemaWriter } from './openapi-schema.ts';
 import { protoText } from './proto-text.ts';
 
@@ -104,8 +104,8 @@ function addChannel({ channels, operations, components }: AsyncApiDocument, adde
 
 function addTopic(document: AsyncApiDocument, { topic, message, key, types, source }: DescribedTopic): void {
   const name = lowerFirst(message.name);
-  const { summary, text } = commentsOf(message);
-  const headers = objectOf({
+  const { summary, text } = findComments(message);
+  const headers = objectSchema({
     ce_specversion: { const: '1.0' },
     ce_id: { type: 'string', description: 'The id of the event: `evt_…`, ordered by time.' },
     ce_type: { type: 'string', enum: [...types] },
@@ -145,9 +145,9 @@ function addWebhooks(document: AsyncApiDocument, notifications: DescribedNotific
   const { event, types, testType } = notifications;
   const data = schemas.output(event);
   const descriptions = new Map(
-    types.values.map((value) => [spellingsOf(types).get(value.number), commentsOf(value).text]),
+    types.values.map((value) => [readSpellings(types).get(value.number), findComments(value).text]),
   );
-  const messages = [...spellingsOf(types).values()].map((type) =>
+  const messages = [...readSpellings(types).values()].map((type) =>
     webhookMessage(type, descriptions.get(type) ?? '', {
       allOf: [data, { type: 'object', properties: { type: { const: type } } }],
     }),
@@ -155,7 +155,7 @@ function addWebhooks(document: AsyncApiDocument, notifications: DescribedNotific
   const test = webhookMessage(
     testType,
     'A message that a person has requested to test the endpoint.',
-    objectOf({ webhookId: { type: 'integer', description: 'The endpoint.' } }),
+    objectSchema({ webhookId: { type: 'integer', description: 'The endpoint.' } }),
   );
   addChannel(document, {
     name: 'webhook',
@@ -178,7 +178,7 @@ function webhookMessage(type: string, summary: string, data: Schema): JsonObject
     title: type,
     summary,
     contentType: 'application/json',
-    headers: objectOf({
+    headers: objectSchema({
       'webhook-id': { type: 'string', description: 'The id of the event, the same at every attempt.' },
       'webhook-timestamp': {
         type: 'string',
@@ -191,7 +191,7 @@ function webhookMessage(type: string, summary: string, data: Schema): JsonObject
         description: 'HMAC-SHA256 over `id.timestamp.body` with each live secret, in base64.',
       },
     }),
-    payload: objectOf({
+    payload: objectSchema({
       type: { const: type },
       timestamp: { type: 'string', format: 'date-time', description: 'When the event happened.' },
       data,
@@ -236,7 +236,7 @@ function withPlainReferences(value: JsonValue): JsonValue {
   return Object.keys(rest).length === 0 ? { $ref } : { allOf: [{ $ref }], ...rest };
 }
 
-function objectOf(properties: Record<string, Schema>): Schema {
+function objectSchema(properties: Record<string, Schema>): Schema {
   return { type: 'object', properties, required: Object.keys(properties) };
 }
 

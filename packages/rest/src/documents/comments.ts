@@ -9,7 +9,7 @@ import {
   fromBinary,
 } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
-import { likeFieldOf } from '../codec/options.ts';
+import { findLikeField } from '../codec/options.ts';
 
 /** The comment on a part of the contract: paragraphs, separated by an empty line. */
 export interface Comments {
@@ -32,7 +32,7 @@ let leadingComments: ReadonlyMap<string, string> | undefined;
  * Shape: a field without a comment has the comment of the field that it is like. The lines of a paragraph are joined; a line that begins with "Errors:" begins a new paragraph. All texts are
  * empty for a part without a comment, and for a contract that is not in the image.
  */
-export function commentsOf(desc: Commented): Comments {
+export function findComments(desc: Commented): Comments {
   const known = parsed.get(desc);
   if (known) return known;
   const comments = parse(desc);
@@ -44,9 +44,9 @@ const parsed = new WeakMap<Commented, Comments>();
 
 function parse(desc: Commented): Comments {
   leadingComments ??= readComments();
-  const text = joinLines(leadingComments.get(locationOf(desc)) ?? '');
-  const likeField = text === '' && desc.kind === 'field' ? likeFieldOf(desc) : undefined;
-  if (likeField) return commentsOf(likeField);
+  const text = joinLines(leadingComments.get(findLocation(desc)) ?? '');
+  const likeField = text === '' && desc.kind === 'field' ? findLikeField(desc) : undefined;
+  if (likeField) return findComments(likeField);
   const sentence = /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text.split('\n', 1)[0] ?? '';
   return { summary: sentence.replace(/\.$/, ''), rest: text.slice(sentence.length).trim(), text };
 }
@@ -65,24 +65,24 @@ function readComments(): ReadonlyMap<string, string> {
 /**
  * The location of a part: its file, and its path of field numbers and indexes as in SourceCodeInfo.
  */
-function locationOf(desc: Commented): string {
+function findLocation(desc: Commented): string {
   switch (desc.kind) {
     case 'service':
       return `${desc.file.proto.name}:6,${desc.file.proto.service.indexOf(desc.proto)}`;
     case 'rpc':
-      return `${locationOf(desc.parent)},2,${desc.parent.proto.method.indexOf(desc.proto)}`;
+      return `${findLocation(desc.parent)},2,${desc.parent.proto.method.indexOf(desc.proto)}`;
     case 'message':
       return desc.parent
-        ? `${locationOf(desc.parent)},3,${desc.parent.proto.nestedType.indexOf(desc.proto)}`
+        ? `${findLocation(desc.parent)},3,${desc.parent.proto.nestedType.indexOf(desc.proto)}`
         : `${desc.file.proto.name}:4,${desc.file.proto.messageType.indexOf(desc.proto)}`;
     case 'field':
-      return `${locationOf(desc.parent)},2,${desc.parent.proto.field.indexOf(desc.proto)}`;
+      return `${findLocation(desc.parent)},2,${desc.parent.proto.field.indexOf(desc.proto)}`;
     case 'enum':
       return desc.parent
-        ? `${locationOf(desc.parent)},4,${desc.parent.proto.enumType.indexOf(desc.proto)}`
+        ? `${findLocation(desc.parent)},4,${desc.parent.proto.enumType.indexOf(desc.proto)}`
         : `${desc.file.proto.name}:5,${desc.file.proto.enumType.indexOf(desc.proto)}`;
     case 'enum_value':
-      return `${locationOf(desc.parent)},2,${desc.parent.proto.value.indexOf(desc.proto)}`;
+      return `${findLocation(desc.parent)},2,${desc.parent.proto.value.indexOf(desc.proto)}`;
   }
 }
 

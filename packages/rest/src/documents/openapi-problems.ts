@@ -16,7 +16,7 @@ export interface ProblemRoute {
 }
 
 /** The statuses of the problems that a route can return. */
-export function problemStatusesOf({ method, rule, binding }: ProblemRoute): ProblemStatus[] {
+export function findProblemStatuses({ method, rule, binding }: ProblemRoute): ProblemStatus[] {
   const hasBody = binding.body !== undefined;
   const isWrite = rule.method !== 'GET' && method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
   const occurs: Record<ProblemStatus, boolean> = {

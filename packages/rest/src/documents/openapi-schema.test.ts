@@ -19,16 +19,16 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { messageEncoder } from '../codec/encode.ts';
-import { restRuleOf } from '../codec/options.ts';
+import { readRestRule } from '../codec/options.ts';
 import { toProblem } from '../codec/problem.ts';
-import { bindingOf, requestReader } from '../routes/request-reader.ts';
+import { requestReader, toBinding } from '../routes/request-reader.ts';
 import { openApiDocument } from './openapi.ts';
 import { SchemaWriter } from './openapi-schema.ts';
 
 const services = [TicketService, TagService];
 const methods: readonly DescMethod[] = services
   .flatMap((service) => service.methods)
-  .filter((method) => restRuleOf(method));
+  .filter((method) => readRestRule(method));
 const document = openApiDocument({
   title: 'Ticketing',
   version: '1.0.0',
@@ -47,7 +47,7 @@ describe('schemas of responses', () => {
     for (const isFull of [false, true]) {
       const response = fromJson(method.output, sampleOf(method.output, isFull));
       const json = messageEncoder(method.output)(response);
-      const field = method.output.fields.find(({ name }) => name === restRuleOf(method)?.responseBody);
+      const field = method.output.fields.find(({ name }) => name === readRestRule(method)?.responseBody);
       // `unevaluatedProperties` finds keys that are not in the document.
       const schema = { ...schemaAt(operationOf(method).responses[200]), unevaluatedProperties: false };
       expect(errorsOf(schema, field ? json[field.jsonName] : json)).toEqual([]);
@@ -244,9 +244,9 @@ function errorsOf(schema: JsonObject, value: unknown): string[] {
 }
 
 function isRead(method: DescMethod, body: JsonValue): boolean {
-  const rule = restRuleOf(method);
+  const rule = readRestRule(method);
   if (!rule) throw new Error(`${method.localName} has no route`);
-  const binding = bindingOf(method, rule);
+  const binding = toBinding(method, rule);
   const { read } = requestReader(method, binding, () => undefined);
   const path = Object.fromEntries(binding.path.map((field) => [field.jsonName, '1']));
   try {

@@ -1,9 +1,9 @@
 import { type DescEnum, type DescField, type DescMessage, type JsonObject, ScalarType } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { formatDateTime, formatRfc3339 } from '../codec/date-time.ts';
-import { isMask, isPatch, jsonFormOf, rulesOf, spellingsOf } from '../codec/options.ts';
-import { itemKeywordsOf, keywordsOf } from '../codec/rules.ts';
-import { commentsOf } from './comments.ts';
+import { isMask, isPatch, readFieldRules, readJsonForm, readSpellings } from '../codec/options.ts';
+import { toItemKeywords, toKeywords } from '../codec/rules.ts';
+import { findComments } from './comments.ts';
 
 /** A JSON Schema in the dialect of OpenAPI 3.1. */
 export type Schema = JsonObject;
@@ -55,24 +55,24 @@ export class SchemaWriter {
   /** The value of a field as the decoder reads it. */
   inputValue(field: DescField): Schema {
     const item = this.#inputItem(field);
-    const value = field.fieldKind === 'list' ? { type: 'array', ...itemKeywordsOf(field), items: item } : item;
-    const text = rulesOf(field).default;
-    return text === '' ? value : { ...value, default: jsonOf(field, text) };
+    const value = field.fieldKind === 'list' ? { type: 'array', ...toItemKeywords(field), items: item } : item;
+    const text = readFieldRules(field).default;
+    return text === '' ? value : { ...value, default: toJsonValue(field, text) };
   }
 
   #outputObject(message: DescMessage): Schema {
-    const inlined = message.fields.filter((field) => jsonFormOf(field).inline);
+    const inlined = message.fields.filter((field) => readJsonForm(field).inline);
     const properties: Record<string, Schema> = {};
     const required: string[] = [];
     for (const field of message.fields) {
       if (inlined.includes(field)) continue;
-      const { omitWhenUnset, shownBy, mayBeOmitted } = jsonFormOf(field);
+      const { omitWhenUnset, shownBy, mayBeOmitted } = readJsonForm(field);
       const value = this.outputValue(field);
       const nullable = field.presence === FeatureSet_FieldPresence.EXPLICIT && !omitWhenUnset;
       properties[field.jsonName] = annotated(field, nullable ? orNull(value) : value);
       if (!omitWhenUnset && !mayBeOmitted && shownBy === '') required.push(field.jsonName);
     }
-    const object = objectOf(properties, required);
+    const object = objectSchema(properties, required);
     const parts = inlined.flatMap((field) => (field.message ? [this.output(field.message)] : []));
     return { ...describedBy(message), ...(parts.length > 0 ? { allOf: [...parts, object] } : object) };
   }
@@ -80,16 +80,16 @@ export class SchemaWriter {
   #outputItem(field: DescField): Schema {
     rejectWithoutJsonForm(field);
     if (field.enum) return this.#enum(field.enum);
-    if (!field.message) return scalarOf(field);
+    if (!field.message) return scalarSchema(field);
     switch (field.message.typeName) {
       case 'google.protobuf.Timestamp':
-        return jsonFormOf(field).rfc3339 ? rfc3339 : dateTime;
+        return readJsonForm(field).rfc3339 ? rfc3339 : dateTime;
       case 'google.protobuf.Struct':
         return anyObject;
       case 'google.protobuf.Value':
         return {};
     }
-    if (!jsonFormOf(field).unwrap) return this.output(field.message);
+    if (!readJsonForm(field).unwrap) return this.output(field.message);
     const [only] = field.message.fields;
     if (!only) throw new Error(`${field.toString()}: only one field can be unwrapped`);
     const value = this.outputValue(only);
@@ -101,18 +101,18 @@ export class SchemaWriter {
     const shown = fields.filter(isShown);
     for (const field of shown) {
       const value = this.inputValue(field);
-      const nullable = isPatch(message) ? rulesOf(field).nullable : !isRequired(field);
-      properties[field.jsonName] = annotated(field, nullable ? orNull(value) : value, limitsOf(field));
+      const nullable = isPatch(message) ? readFieldRules(field).nullable : !isRequired(field);
+      properties[field.jsonName] = annotated(field, nullable ? orNull(value) : value, listLimits(field));
     }
     const required = shown.filter(isRequired).map((field) => field.jsonName);
-    return { ...describedBy(message), ...objectOf(properties, required), additionalProperties: false };
+    return { ...describedBy(message), ...objectSchema(properties, required), additionalProperties: false };
   }
 
   #inputItem(field: DescField): Schema {
     rejectWithoutJsonForm(field);
-    if (field.enum && rulesOf(field).in.length > 0) return { type: 'string', enum: rulesOf(field).in };
+    if (field.enum && readFieldRules(field).in.length > 0) return { type: 'string', enum: readFieldRules(field).in };
     if (field.enum) return this.#enum(field.enum);
-    if (!field.message) return { ...scalarOf(field), ...keywordsOf(field) };
+    if (!field.message) return { ...scalarSchema(field), ...toKeywords(field) };
     const { message } = field;
     switch (message.typeName) {
       case 'google.protobuf.Timestamp':
@@ -128,14 +128,14 @@ export class SchemaWriter {
   }
 
   #enum(desc: DescEnum): Schema {
-    const spellings = spellingsOf(desc);
+    const spellings = readSpellings(desc);
     const values = desc.values.flatMap((value) => {
       const spelling = spellings.get(value.number);
-      const { text } = commentsOf(value);
+      const { text } = findComments(value);
       return spelling === undefined ? [] : [`- \`${spelling}\`${value.deprecated ? ' (deprecated)' : ''}: ${text}`];
     });
     return this.define(shortName(desc), desc.typeName, () => ({
-      description: [commentsOf(desc).text, values.join('\n')].filter(Boolean).join('\n\n'),
+      description: [findComments(desc).text, values.join('\n')].filter(Boolean).join('\n\n'),
       ...(desc.deprecated ? { deprecated: true } : {}),
       type: 'string',
       enum: [...spellings.values()],
@@ -150,19 +150,19 @@ export function isShown(field: DescField): boolean {
 
 /** Whether a request without the field is refused. */
 export function isRequired(field: DescField): boolean {
-  const { required, minItems = 0 } = rulesOf(field);
+  const { required, minItems = 0 } = readFieldRules(field);
   return required || minItems > 0;
 }
 
 /** The description of a field, with the limits that JSON Schema has no keyword for. */
-export function descriptionOf(field: DescField, limits: readonly string[] = []): { description?: string } {
-  const description = [commentsOf(field).text, ...limits].filter(Boolean).join(' ');
+export function renderDescription(field: DescField, limits: readonly string[] = []): { description?: string } {
+  const description = [findComments(field).text, ...limits].filter(Boolean).join(' ');
   return description === '' ? {} : { description };
 }
 
 /** Sentences for the limits of a request's field that JSON Schema has no keyword for. */
-export function limitsOf(field: DescField): string[] {
-  const { maxBytes, maxDepth } = rulesOf(field);
+export function listLimits(field: DescField): string[] {
+  const { maxBytes, maxDepth } = readFieldRules(field);
   const sentences: string[] = [];
   if (maxBytes !== undefined)
     sentences.push(`At most ${sizeText(maxBytes)}${field.message ? ' of JSON' : ' in UTF-8'}.`);
@@ -184,15 +184,15 @@ function shortName(desc: DescMessage | DescEnum): string {
 }
 
 function describedBy(message: DescMessage): Schema {
-  const { text } = commentsOf(message);
+  const { text } = findComments(message);
   return { ...(text === '' ? {} : { description: text }), ...(message.deprecated ? { deprecated: true } : {}) };
 }
 
 function annotated(field: DescField, schema: Schema, limits: readonly string[] = []): Schema {
-  return { ...schema, ...descriptionOf(field, limits), ...(field.deprecated ? { deprecated: true } : {}) };
+  return { ...schema, ...renderDescription(field, limits), ...(field.deprecated ? { deprecated: true } : {}) };
 }
 
-function objectOf(properties: Record<string, Schema>, required: string[]): Schema {
+function objectSchema(properties: Record<string, Schema>, required: string[]): Schema {
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
 }
 
@@ -204,7 +204,7 @@ function orNull(schema: Schema): Schema {
   return { ...schema, type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
 }
 
-function scalarOf(field: DescField): Schema {
+function scalarSchema(field: DescField): Schema {
   switch (field.scalar) {
     case ScalarType.STRING:
       return { type: 'string' };
@@ -221,7 +221,7 @@ function scalarOf(field: DescField): Schema {
   }
 }
 
-function jsonOf(field: DescField, text: string): string | number | boolean {
+function toJsonValue(field: DescField, text: string): string | number | boolean {
   if (field.scalar === ScalarType.BOOL) return text === 'true';
   return field.scalar === undefined || field.scalar === ScalarType.STRING ? text : Number(text);
 }

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DescField, DescMethod, DescService, JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
-import { accessOf, fieldNamed, isEventStream, restRuleOf, takesIdempotencyKey } from '../codec/options.ts';
+import { fieldNamed, isEventStream, readAccessRule, readRestRule, takesIdempotencyKey } from '../codec/options.ts';
 import { idempotencyKeyPattern } from '../routes/idempotency-key.ts';
-import { mediaTypesOf } from '../routes/media-types.ts';
-import { type Binding, bindingOf, isNested } from '../routes/request-reader.ts';
+import { responseMediaTypes } from '../routes/media-types.ts';
+import { type Binding, isNested, toBinding } from '../routes/request-reader.ts';
 import { messageFinder } from '../routes/rest-api.ts';
-import { commentsOf } from './comments.ts';
-import { problemObject, problemReferences, problemResponses, problemStatusesOf } from './openapi-problems.ts';
-import { descriptionOf, isRequired, isShown, limitsOf, type Schema, SchemaWriter } from './openapi-schema.ts';
+import { findComments } from './comments.ts';
+import { findProblemStatuses, problemObject, problemReferences, problemResponses } from './openapi-problems.ts';
+import { isRequired, isShown, listLimits, renderDescription, type Schema, SchemaWriter } from './openapi-schema.ts';
 import { namedCodes, type ProblemStatus } from './problem-codes.ts';
 
 /** The general information in an OpenAPI document. */
@@ -85,17 +85,17 @@ export function openApiDocument(options: OpenApiInfo & { served: readonly Docume
   const document = emptyDocument(options);
   const schemas = new SchemaWriter();
   const problem = schemas.define('Problem', 'a problem document', () => problemObject(schemas));
-  const routes = options.served.flatMap(routesOf);
+  const routes = options.served.flatMap(listRoutes);
   // `SchemaWriter` requires all responses to be described before the first request.
-  const successes = routes.map((route) => successOf(route, schemas));
+  const successes = routes.map((route) => renderSuccess(route, schemas));
   const usedStatuses = new Set<ProblemStatus>();
   for (const [index, route] of routes.entries()) {
-    const statuses = problemStatusesOf(route);
+    const statuses = findProblemStatuses(route);
     const responses = { ...successes[index], ...problemReferences(statuses) };
     for (const status of statuses) usedStatuses.add(status);
-    addTag(document, { name: tagOf(route.service), description: commentsOf(route.service).text });
-    const [path, verb] = [pathOf(route), route.rule.method.toLowerCase()];
-    const operation = operationOf(route, schemas, responses);
+    addTag(document, { name: tagName(route.service), description: findComments(route.service).text });
+    const [path, verb] = [renderPath(route), route.rule.method.toLowerCase()];
+    const operation = renderOperation(route, schemas, responses);
     const shared = document.paths[path]?.[verb];
     if (shared) joinOperation(shared, operation, route);
     else addOperation(document, path, verb, operation);
@@ -164,7 +164,7 @@ function joinOperation(operation: OpenApiOperation, other: OpenApiOperation, { r
     if (known?.content) operation.responses[status] = { ...known, content: joined(known.content, response.content) };
     else operation.responses[status] = response;
   }
-  const media = mediaTypesOf(rule).map((type) => `\`${type}\``);
+  const media = responseMediaTypes(rule).map((type) => `\`${type}\``);
   const [first, second] = [operation.parameters ?? [], other.parameters ?? []];
   const isNotIn = (parameters: JsonObject[]) => (parameter: JsonObject) =>
     !parameters.some(({ name }) => name === parameter.name);
@@ -195,41 +195,41 @@ function addComponents(target: Record<string, JsonObject>, source: Record<string
   }
 }
 
-function routesOf({ service, handlers, streams }: DocumentedService): Route[] {
+function listRoutes({ service, handlers, streams }: DocumentedService): Route[] {
   const methods = service.methods.filter((method) => handlers.has(method) || streams?.has(method));
   return methods.flatMap((method) => {
-    const rule = restRuleOf(method);
-    return rule ? [{ service, method, rule, binding: bindingOf(method, rule) }] : [];
+    const rule = readRestRule(method);
+    return rule ? [{ service, method, rule, binding: toBinding(method, rule) }] : [];
   });
 }
 
-function pathOf({ method, rule }: Route): string {
+function renderPath({ method, rule }: Route): string {
   return rule.path.replace(/\{(\w+)\}/g, (_, name: string) => `{${fieldNamed(method.input, name).jsonName}}`);
 }
 
-function tagOf(service: DescService): string {
+function tagName(service: DescService): string {
   return service.name.replace(/Service$/, '');
 }
 
-function operationOf(route: Route, schemas: SchemaWriter, responses: Record<string, JsonObject>): OpenApiOperation {
+function renderOperation(route: Route, schemas: SchemaWriter, responses: Record<string, JsonObject>): OpenApiOperation {
   const { method, service, binding, rule } = route;
-  const { summary, rest } = commentsOf(method);
+  const { summary, rest } = findComments(method);
   const access = accessTo(method);
   const description = [rest, access.sentence].filter(Boolean).join('\n\n');
   const parameters = [
-    ...binding.path.map((field) => parameterOf(field, 'path', schemas)),
-    ...binding.query.filter(isShown).map((field) => parameterOf(field, 'query', schemas)),
+    ...binding.path.map((field) => renderParameter(field, 'path', schemas)),
+    ...binding.query.filter(isShown).map((field) => renderParameter(field, 'query', schemas)),
     ...(takesIdempotencyKey(method) ? [idempotencyKey] : []),
     ...(rule.etag !== '' && rule.method === 'PATCH' ? [ifMatch] : []),
     ...(rule.asyncResponse === '' ? [] : [preferAsync]),
     ...(isEventStream(method) ? [lastEventId] : []),
     ...(rule.hasRanges ? [rangeHeader] : []),
   ];
-  const requestBody = requestBodyOf(route, schemas);
+  const requestBody = renderRequestBody(route, schemas);
   const codes = namedCodes(method);
   return {
     operationId: method.localName,
-    tags: [tagOf(service)],
+    tags: [tagName(service)],
     summary: summary || method.name,
     ...(description === '' ? {} : { description }),
     ...(method.deprecated ? { deprecated: true } : {}),
@@ -284,7 +284,7 @@ function accessTo(method: DescMethod): {
   sentence: string;
   members: Pick<OpenApiOperation, 'security' | 'x-required-right'>;
 } {
-  const access = accessOf(method);
+  const access = readAccessRule(method);
   switch (access?.case) {
     case 'service':
       return { sentence: 'For other services only.', members: { security: [{ bearerAuth: [] }] } };
@@ -297,10 +297,10 @@ function accessTo(method: DescMethod): {
   }
 }
 
-function parameterOf(field: DescField, location: 'path' | 'query', schemas: SchemaWriter): JsonObject {
+function renderParameter(field: DescField, location: 'path' | 'query', schemas: SchemaWriter): JsonObject {
   const schema = schemas.inputValue(field);
   const name = field.jsonName;
-  const about = descriptionOf(field, limitsOf(field));
+  const about = renderDescription(field, listLimits(field));
   const forms = `As JSON, or by names in brackets, such as \`${name}[0][key]=id\`.`;
   return {
     name,
@@ -317,24 +317,24 @@ function jsonText(contentSchema: Schema): Schema {
   return { type: 'string', contentMediaType: 'application/json', contentSchema };
 }
 
-function requestBodyOf({ method, binding }: Route, schemas: SchemaWriter): JsonObject | undefined {
+function renderRequestBody({ method, binding }: Route, schemas: SchemaWriter): JsonObject | undefined {
   if (binding.body === undefined) return undefined;
   if (binding.body !== '*') {
     const { body } = binding;
     const schema = schemas.inputValue(body);
     // An absent body is read as `{}`.
     const required = body.fieldKind !== 'message' || body.message.fields.some(isRequired);
-    return { ...descriptionOf(body, limitsOf(body)), required, ...jsonContent(schema) };
+    return { ...renderDescription(body, listLimits(body)), required, ...jsonContent(schema) };
   }
   const elsewhere = [...binding.path, ...binding.query];
   const fields = method.input.fields.filter((field) => !elsewhere.includes(field));
   return { required: fields.some(isRequired), ...jsonContent(schemas.body(method.input, fields)) };
 }
 
-function successOf(route: Route, schemas: SchemaWriter): Record<string, JsonObject> {
+function renderSuccess(route: Route, schemas: SchemaWriter): Record<string, JsonObject> {
   const { method, rule } = route;
   const { output } = method;
-  if (method.methodKind === 'server_streaming') return streamOf(route, schemas);
+  if (method.methodKind === 'server_streaming') return renderStream(route, schemas);
   const schema =
     rule.responseBody === '' ? schemas.output(output) : schemas.outputValue(fieldNamed(output, rule.responseBody));
   const etag = {
@@ -344,7 +344,7 @@ function successOf(route: Route, schemas: SchemaWriter): Record<string, JsonObje
   };
   return {
     [rule.status || 200]: {
-      description: commentsOf(output).text || 'Done.',
+      description: findComments(output).text || 'Done.',
       ...(rule.etag === '' ? {} : { headers: { ETag: etag } }),
       ...jsonContent(schema),
     },
@@ -352,7 +352,7 @@ function successOf(route: Route, schemas: SchemaWriter): Record<string, JsonObje
 }
 
 /** The streamed response: in one of several media types, at once or, after a 202, at another address. */
-function streamOf({ service, method, rule }: Route, schemas: SchemaWriter): Record<string, JsonObject> {
+function renderStream({ service, method, rule }: Route, schemas: SchemaWriter): Record<string, JsonObject> {
   const findMessage = messageFinder(service);
   const message = (name: string) => {
     const found = findMessage(name);
@@ -361,10 +361,10 @@ function streamOf({ service, method, rule }: Route, schemas: SchemaWriter): Reco
   };
   const events = {
     type: 'string',
-    description: `Server-sent events. ${commentsOf(method.output).text} The data of an event is its JSON.`,
+    description: `Server-sent events. ${findComments(method.output).text} The data of an event is its JSON.`,
   };
   const bytes = isEventStream(method) ? events : { type: 'string', format: 'binary' };
-  const contentOf = (type: string) => {
+  const renderContent = (type: string) => {
     if (type === 'application/json' && rule.lists !== '')
       return { type: 'array', items: schemas.output(message(rule.lists)) };
     return type.startsWith('text/') && !isEventStream(method) ? { type: 'string' } : bytes;
@@ -372,7 +372,7 @@ function streamOf({ service, method, rule }: Route, schemas: SchemaWriter): Reco
   const location = { description: 'The address of the status.', required: true, schema: { type: 'string' } };
   // Generators of clients do not know a range of media types.
   const types = rule.produces.flatMap((type) => (type === '*/*' ? ['application/octet-stream', type] : [type]));
-  const content = Object.fromEntries(types.map((type) => [type, { schema: contentOf(type) }]));
+  const content = Object.fromEntries(types.map((type) => [type, { schema: renderContent(type) }]));
   return {
     200: { description: 'The content.', content },
     ...(rule.hasRanges ? rangeResponses(content) : {}),

@@ -1,5 +1,5 @@
 import type { DescMethod } from '@bufbuild/protobuf';
-import { commentsOf } from './comments.ts';
+import { findComments } from './comments.ts';
 
 /** The statuses that problem documents of operations can have. */
 export const problemStatuses = [
@@ -49,7 +49,7 @@ export const generalCodes: Record<ProblemStatus, readonly string[]> = {
 
 /** The codes that the contract of a method names: those in the paragraph of its comment that begins with "Errors:". */
 export function namedCodes(method: DescMethod): string[] {
-  const paragraphs = commentsOf(method).text.split('\n\n');
+  const paragraphs = findComments(method).text.split('\n\n');
   const errors = paragraphs.filter((paragraph) => paragraph.startsWith('Errors:'));
   return [
     ...new Set(errors.flatMap((paragraph) => [...paragraph.matchAll(/`([a-z_]+)`/g)].map(([, code = '']) => code))),

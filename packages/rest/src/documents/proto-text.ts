@@ -1,6 +1,6 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
-import { commentsOf } from './comments.ts';
+import { findComments } from './comments.ts';
 
 /**
  * Writes a message with all messages and enums of its package that it needs as one proto3 file, with their comments.
@@ -14,7 +14,7 @@ export function protoText(message: DescMessage): string {
   const imports = new Set<string>();
   for (const type of types) {
     if (type.kind === 'enum') continue;
-    for (const used of type.fields.map(typeOf)) {
+    for (const used of type.fields.map(declaredType)) {
       if (!used || types.includes(used)) continue;
       if (used.file.proto.package === message.file.proto.package) types.push(used);
       else if (used.typeName.startsWith('google.protobuf.')) imports.add(used.file.proto.name);
@@ -43,7 +43,7 @@ function messageText(message: DescMessage): string {
 
 function fieldText(field: DescField): string {
   if (field.fieldKind === 'map' || field.oneof) throw new Error(`${field.toString()} cannot be written`);
-  const type = typeOf(field);
+  const type = declaredType(field);
   const isOptional = field.presence === FeatureSet_FieldPresence.EXPLICIT && field.fieldKind !== 'message';
   const label = field.fieldKind === 'list' ? 'repeated ' : isOptional ? 'optional ' : '';
   const name = type ? type.typeName : ScalarType[field.scalar ?? 0]?.toLowerCase();
@@ -56,11 +56,11 @@ function enumText(desc: DescEnum): string {
   return `${comment(desc)}enum ${desc.name} {\n${values.join('\n')}\n}`;
 }
 
-function typeOf(field: DescField): DescMessage | DescEnum | undefined {
+function declaredType(field: DescField): DescMessage | DescEnum | undefined {
   return field.message ?? field.enum;
 }
 
-function comment(desc: Parameters<typeof commentsOf>[0], indent = ''): string {
-  const { text } = commentsOf(desc);
+function comment(desc: Parameters<typeof findComments>[0], indent = ''): string {
+  const { text } = findComments(desc);
   return text === '' ? '' : text.replace(/^/gm, `${indent}// `).concat('\n');
 }

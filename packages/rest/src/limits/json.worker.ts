@@ -18,7 +18,7 @@ port.on('message', (job: JsonJob) => {
   try {
     bytes = send(job);
   } catch (error) {
-    port.postMessage(outcomeOf(error));
+    port.postMessage(toOutcome(error));
   }
   if (bytes >= collectedBytes) collectGarbage();
 });
@@ -53,7 +53,7 @@ function sendBytes(value: unknown, { buffer, length }: Uint8Array): number {
   return length;
 }
 
-function outcomeOf(error: unknown): JsonOutcome {
+function toOutcome(error: unknown): JsonOutcome {
   if (!(error instanceof DomainError)) return { failed: error instanceof Error ? error.message : String(error) };
   const { code, reason, message, violations } = error;
   return { refused: { code, reason, message, violations } };

@@ -1,7 +1,7 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf';
 import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import { messageEncoder } from '../codec/encode.ts';
-import { jsonFormOf } from '../codec/options.ts';
+import { readJsonForm } from '../codec/options.ts';
 
 const largeResponses = new WeakSet<Message>();
 const pieceLength = 256 * 1024;
@@ -73,5 +73,5 @@ export async function* writeInPieces(
 /** Whether a field is a list of messages that become JSON objects. */
 function hasObjects(field: DescField): boolean {
   const isObject = field.message !== undefined && !field.message.typeName.startsWith('google.protobuf.');
-  return field.fieldKind === 'list' && isObject && !jsonFormOf(field).unwrap;
+  return field.fieldKind === 'list' && isObject && !readJsonForm(field).unwrap;
 }

@@ -20,7 +20,7 @@ const maxDepth = 100;
 export function limitWireStructure(bytes: Uint8Array, message: DescMessage): void {
   try {
     const scan = { bytes, reader: new BinaryReader(bytes), parts: 0 };
-    scanFields(scan, bytes.length, fieldsOf(message), maxDepth);
+    scanFields(scan, bytes.length, findFields(message), maxDepth);
   } catch (error) {
     if (error instanceof DomainError) throw error;
     throw new DomainError('invalid_argument', 'malformed_message', 'The message is malformed.', { cause: error });
@@ -121,15 +121,15 @@ type Fields = ReadonlyMap<number, Content>;
 
 const knownFields = new WeakMap<DescMessage, Fields>();
 
-function fieldsOf(message: DescMessage): Fields {
+function findFields(message: DescMessage): Fields {
   const known = knownFields.get(message);
   if (known) return known;
-  const fields: Fields = new Map(message.fields.map((field) => [field.number, contentOf(field)]));
+  const fields: Fields = new Map(message.fields.map((field) => [field.number, toContent(field)]));
   knownFields.set(message, fields);
   return fields;
 }
 
-function contentOf(field: DescField): Content {
+function toContent(field: DescField): Content {
   if (field.fieldKind === 'map') {
     // An entry is a message: its key is field 1, its value field 2.
     const value = field.message ? messageContent(field.message) : scalarContent(field.scalar, false);
@@ -144,7 +144,7 @@ function contentOf(field: DescField): Content {
 }
 
 function messageContent(message: DescMessage): Content {
-  return () => fieldsOf(message);
+  return () => findFields(message);
 }
 
 /** Without a type, the field is an enum. */

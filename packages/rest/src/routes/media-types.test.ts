@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { acceptedOf } from './media-types.ts';
+import { chooseAccepted } from './media-types.ts';
 
 const json = { mediaTypes: ['application/json'] };
 const events = { mediaTypes: ['text/event-stream'] };
@@ -21,5 +21,5 @@ test.each([
   ['application/json, text/event-stream', json],
   [',;=,q=x', json],
 ])('Accept: %s', (accept, expected) => {
-  expect(acceptedOf([json, events], accept)).toBe(expected);
+  expect(chooseAccepted([json, events], accept)).toBe(expected);
 });

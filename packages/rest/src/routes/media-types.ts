@@ -2,7 +2,7 @@ import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.
 import Negotiator from 'negotiator';
 
 /** The media types of the successful responses of a route. */
-export function mediaTypesOf({ produces }: Pick<RestRule, 'produces'>): readonly string[] {
+export function responseMediaTypes({ produces }: Pick<RestRule, 'produces'>): readonly string[] {
   return produces.length > 0 ? produces : ['application/json'];
 }
 
@@ -17,7 +17,7 @@ interface Alternative {
  *
  * Source: RFC 9110, section 12.5.1.
  */
-export function acceptedOf<Route extends Alternative>(routes: readonly Route[], accept: string | undefined): Route {
+export function chooseAccepted<Route extends Alternative>(routes: readonly Route[], accept: string | undefined): Route {
   const [first] = routes;
   if (!first) throw new Error('there is nothing to choose from');
   const available = routes.flatMap(({ mediaTypes }) => mediaTypes);

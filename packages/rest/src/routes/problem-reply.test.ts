@@ -1,7 +1,8 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { pathOf, replyWithProblems, sendProblem } from './problem-reply.ts';
+import { replyWithProblems, requestPath, sendProblem } from './problem-reply.ts';
 
 function server(handler: () => unknown) {
   const reported: DomainError[] = [];
@@ -62,7 +63,7 @@ test.each([
   const response = await post(app, init);
   expect([response.statusCode, response.json().code]).toEqual([status, code]);
   expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
-  expect(response.json().instance).toBe(pathOf((init as { url?: string }).url ?? '/thing/1'));
+  expect(response.json().instance).toBe(requestPath((init as { url?: string }).url ?? '/thing/1'));
   expect(reported).toEqual([]);
 });
 

@@ -37,7 +37,7 @@ export function sendProblem(
   context: ProblemContext,
 ): FastifyReply {
   const error = toDomainError(fromFastify(thrown));
-  const problem = toProblem(error, { instance: pathOf(request.url), traceId: context.traceIdOf(request) });
+  const problem = toProblem(error, { instance: requestPath(request.url), traceId: context.traceIdOf(request) });
   if (problem.status >= 500) context.onServerError(error, problem.status, request);
   else context.onClientError?.(error, request);
   if (problem.status === 413 || hasUnreadBody(request)) reply.header('connection', 'close');
@@ -57,7 +57,7 @@ function hasUnreadBody({ raw, headers }: FastifyRequest): boolean {
 }
 
 /** The path of a request's URL, without its query. */
-export function pathOf(url: string): string {
+export function requestPath(url: string): string {
   const end = url.indexOf('?');
   return end < 0 ? url : url.slice(0, end);
 }

@@ -13,20 +13,20 @@ export function parseQuery(text: string): Record<string, unknown> {
   const pairs = text.split('&').filter((pair) => pair !== '');
   const query = parsePairs(pairs.map(escapeValue).join('&'));
   for (const pair of pairs) {
-    const name = decodeURIComponent(nameOf(pair).replaceAll('+', ' '));
+    const name = decodeURIComponent(readName(pair).replaceAll('+', ' '));
     if (name === '' || name.includes('__proto__')) query[name] = '';
   }
   return query;
 }
 
-function nameOf(pair: string): string {
+function readName(pair: string): string {
   const end = pair.indexOf('=');
   return end < 0 ? pair : pair.slice(0, end);
 }
 
 // qs takes the first `]=` for the end of a name, even if it is inside the value.
 function escapeValue(pair: string): string {
-  const name = nameOf(pair);
+  const name = readName(pair);
   return name.length === pair.length ? pair : `${name}=${pair.slice(name.length + 1).replaceAll('=', '%3D')}`;
 }
 

@@ -7,9 +7,9 @@ import { TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_p
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import { expect, test } from 'vitest';
-import { restRuleOf } from '../codec/options.ts';
+import { readRestRule } from '../codec/options.ts';
 import { parseJson } from '../limits/parse-json.ts';
-import { bindingOf, requestReader } from './request-reader.ts';
+import { requestReader, toBinding } from './request-reader.ts';
 
 interface Parts {
   body?: unknown;
@@ -28,11 +28,11 @@ function read(
   method: DescMethod,
   { body, text, bytes, query = '', path = {} }: Parts,
 ): Message & Record<string, unknown> {
-  const rule = restRuleOf(method);
+  const rule = readRestRule(method);
   if (!rule) throw new Error(`${method.name} has no route`);
   const given =
     bytes ?? (text === undefined && body === undefined ? undefined : Buffer.from(text ?? JSON.stringify(body)));
-  const { hasBody, read: reader } = requestReader(method, bindingOf(method, rule), (typeName) => resources[typeName]);
+  const { hasBody, read: reader } = requestReader(method, toBinding(method, rule), (typeName) => resources[typeName]);
   return reader({ body: hasBody && given && given.length > 0 ? parseJson(given) : undefined, query, path }) as Message &
     Record<string, unknown>;
 }
@@ -333,6 +333,6 @@ test('gives each request a message of its own', () => {
 });
 
 test('refuses a route that names a field which the request does not have', () => {
-  const rule = restRuleOf(getTicket);
-  expect(() => bindingOf(getTicket, { ...rule, path: '/ticket/{nope}' } as never)).toThrow('has no field nope');
+  const rule = readRestRule(getTicket);
+  expect(() => toBinding(getTicket, { ...rule, path: '/ticket/{nope}' } as never)).toThrow('has no field nope');
 });

@@ -35,11 +35,11 @@ export interface RequestReader {
   hasBody: boolean;
   read(parts: RequestParts): Message;
   /** Translates a pointer into the message to a pointer into the request. */
-  pointerOf(pointer: string): string;
+  toPointer(pointer: string): string;
 }
 
 /** The binding that a route declares. Errors: an Error if the route names a field that the request does not have. */
-export function bindingOf(method: DescMethod, rule: RestRule): Binding {
+export function toBinding(method: DescMethod, rule: RestRule): Binding {
   const { input } = method;
   const path = [...rule.path.matchAll(/\{(\w+)\}/g)].map((match) => fieldNamed(input, match[1] ?? ''));
   if (rule.body === '*') return { path, query: rule.query.map((name) => fieldNamed(input, name)), body: '*' };
@@ -80,7 +80,7 @@ export function requestReader(
   const bodyField = binding.body === '*' ? undefined : binding.body;
   const bodyPrefix = bodyField && `#/${bodyField.jsonName}`;
   const validate = messageValidator(input);
-  const pointerOf = pointers(binding, bodyPrefix);
+  const toPointer = pointers(binding, bodyPrefix);
 
   const read = (parts: RequestParts) => {
     const problems = new Problems();
@@ -106,11 +106,11 @@ export function requestReader(
       );
       if (body) Object.assign(message, without(body, elsewhere, input));
     }
-    addRuleViolations(problems, validate(message), pointerOf);
+    addRuleViolations(problems, validate(message), toPointer);
     if (problems.violations.length > 0) throw invalidInput(problems.violations);
     return message;
   };
-  return { hasBody: binding.body !== undefined, read, pointerOf };
+  return { hasBody: binding.body !== undefined, read, toPointer };
 }
 
 /** Takes the parameters from a query that are written as JSON, and parses them. */
@@ -177,11 +177,11 @@ function pointers(binding: Binding, bodyPrefix: string | undefined): (pointer: s
 function addRuleViolations(
   problems: Problems,
   found: readonly Violation[],
-  pointerOf: (pointer: string) => string,
+  toPointer: (pointer: string) => string,
 ): void {
   const undecoded = problems.violations.map((violation) => violation.pointer);
   for (const { pointer, code, detail } of found) {
-    const at = pointerOf(pointer);
+    const at = toPointer(pointer);
     const outsideBody = /^#\/(?:path|query)\//.test(at);
     const isUndecoded = (known: string) =>
       known === at || known.startsWith(`${at}/`) || (at.startsWith(`${known}/`) && !(known === '#' && outsideBody));

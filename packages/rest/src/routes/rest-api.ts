@@ -9,15 +9,15 @@ import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/transl
 import { ByteCollector, collectStream } from '@ticketing/runtime/byte-collector.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { flagsThatShow, messageEncoder } from '../codec/encode.ts';
-import { defaultMaxBodyBytes, fieldNamed, isEventStream, maxBodyBytesOf, restRuleOf } from '../codec/options.ts';
+import { defaultMaxBodyBytes, fieldNamed, isEventStream, readMaxBodyBytes, readRestRule } from '../codec/options.ts';
 import { requireBodyFits, requirePlainBody, toBodyError } from '../limits/body-headers.ts';
 import type { LargeJson } from '../limits/large-json.ts';
-import { isLarge, type WriteJson, writeInPieces } from '../limits/large-response.ts';
+import { isLarge, writeInPieces, type WriteJson } from '../limits/large-response.ts';
 import type { ParsedJson } from '../limits/parse-json.ts';
 import { eventStream, eventStreamMediaType, eventWriter } from './event-stream.ts';
-import { acceptedOf, mediaTypesOf } from './media-types.ts';
+import { chooseAccepted, responseMediaTypes } from './media-types.ts';
 import { type ProblemContext, replyWithProblems, routeNotFound } from './problem-reply.ts';
-import { bindingOf, type InappropriateParameters, type RequestReader, requestReader } from './request-reader.ts';
+import { type InappropriateParameters, requestReader, type RequestReader, toBinding } from './request-reader.ts';
 
 /**
  * The handlers of a service's methods, for the REST API and the RPC API: `(context, call, request) → response`. The
@@ -131,7 +131,7 @@ export async function registerRestApi<Call>(app: FastifyInstance, options: RestA
   for (const { service, handlers, streams } of options.services) {
     const findMessage = messageFinder(service);
     const register = (method: DescMethod, responderOf: (rule: RestRule) => Responder<Call>) => {
-      const rule = restRuleOf(method);
+      const rule = readRestRule(method);
       if (!rule) return;
       const url = fastifyPath(method, rule);
       const key = `${rule.method} ${url}`;
@@ -187,10 +187,10 @@ function registerRoute<Call>(
 ): void {
   const served = alternatives.map((route) => ({
     ...route,
-    mediaTypes: mediaTypesOf(route.rule),
+    mediaTypes: responseMediaTypes(route.rule),
     reader: requestReader(
       route.method,
-      bindingOf(route.method, route.rule),
+      toBinding(route.method, route.rule),
       route.findMessage,
       inappropriateParameters(route, alternatives),
     ),
@@ -201,14 +201,14 @@ function registerRoute<Call>(
   app.route({
     method: first.rule.method as HTTPMethods,
     url: first.url,
-    bodyLimit: Math.max(...served.map(({ method }) => maxBodyBytesOf(method))),
+    bodyLimit: Math.max(...served.map(({ method }) => readMaxBodyBytes(method))),
     onRequest: (request, reply) =>
       translateErrors(async () => {
         if (served.length > 1) reply.header('vary', 'accept');
-        const chosen = served.length > 1 ? acceptedOf(served, request.headers.accept) : first;
+        const chosen = served.length > 1 ? chooseAccepted(served, request.headers.accept) : first;
         const call = await options.begin(chosen.method, request, reply);
         requirePlainBody(request.headers);
-        requireBodyFits(request.headers, maxBodyBytesOf(chosen.method));
+        requireBodyFits(request.headers, readMaxBodyBytes(chosen.method));
         calls.set(request, { call, chosen });
       }),
     handler: (request, reply) =>
@@ -219,7 +219,7 @@ function registerRoute<Call>(
         const { reader, respond } = chosen;
         const message = await readMessage(request, reader, (body) => options.json.parse(options.callerOf(call), body));
         return await respond(call, message, reply).catch((error) => {
-          throw withRequestPointers(error, reader.pointerOf);
+          throw withRequestPointers(error, reader.toPointer);
         });
       }),
   });
@@ -231,18 +231,21 @@ function inappropriateParameters<Call>(
   alternatives: readonly Route<Call>[],
 ): InappropriateParameters {
   const readNames = (route: Pick<Route<Call>, 'method' | 'rule'>) =>
-    bindingOf(route.method, route.rule).query.map(({ jsonName }) => jsonName);
+    toBinding(route.method, route.rule).query.map(({ jsonName }) => jsonName);
   const own = readNames({ method, rule });
   const names = new Set(alternatives.flatMap(readNames).filter((name) => !own.includes(name)));
-  return { names, detail: `is not a field of this request with the media type ${mediaTypesOf(rule).join(' or ')}` };
+  return {
+    names,
+    detail: `is not a field of this request with the media type ${responseMediaTypes(rule).join(' or ')}`,
+  };
 }
 
 /** Translates the pointers of an error: a handler points into the message, a client needs the place in its request. */
-function withRequestPointers(error: unknown, pointerOf: (pointer: string) => string): unknown {
+function withRequestPointers(error: unknown, toPointer: (pointer: string) => string): unknown {
   if (!(error instanceof DomainError) || error.violations.length === 0) return error;
   const [first] = error.violations;
-  const violations = error.violations.map((violation) => ({ ...violation, pointer: pointerOf(violation.pointer) }));
-  const detail = first ? error.message.replace(first.pointer, () => pointerOf(first.pointer)) : error.message;
+  const violations = error.violations.map((violation) => ({ ...violation, pointer: toPointer(violation.pointer) }));
+  const detail = first ? error.message.replace(first.pointer, () => toPointer(first.pointer)) : error.message;
   return new DomainError(error.code, error.reason, detail, { violations, cause: error.cause });
 }
 

@@ -39,13 +39,13 @@ const copiedShareOfBody = 0.2;
 export function bodiesInFlight(maxBytes: number): BodiesInFlight {
   const budget = byteBudget({ total: maxBytes, perKey: maxBytes * callerShare });
   const copies = byteBudget({ total: maxBytes * copiedShare, perKey: maxBytes * copiedShare });
-  const copiedOf = (bytes: number) => Math.min(Math.max(0, bytes - uncopiedBytes), maxBytes * copiedShareOfBody);
+  const copiedBytes = (bytes: number) => Math.min(Math.max(0, bytes - uncopiedBytes), maxBytes * copiedShareOfBody);
   return {
     hold(caller, announced = 0) {
       const share = budget.open(caller);
       const copied = copies.open(caller);
       let bytesOfBody = 0;
-      const copiedAfter = (bytes: number) => copiedOf(bytes < arrivedBytes ? bytes : Math.max(bytes, announced));
+      const copiedAfter = (bytes: number) => copiedBytes(bytes < arrivedBytes ? bytes : Math.max(bytes, announced));
       let isReleased = false;
       return {
         add(bytes) {

@@ -28,7 +28,7 @@ export function windowCounter(now: Runtime['monotonicMs']): WindowCounter {
   // In the order of their start, because a key is inserted when its window begins.
   const windows = new Map<string, { startedAt: number; used: number }>();
 
-  const countOf = (window: { startedAt: number; used: number }, limit: number): WindowCount => ({
+  const toCount = (window: { startedAt: number; used: number }, limit: number): WindowCount => ({
     limit,
     remaining: Math.max(0, limit - window.used),
     resetSeconds: Math.max(1, Math.ceil((window.startedAt + windowMs - now()) / 1000)),
@@ -52,8 +52,8 @@ export function windowCounter(now: Runtime['monotonicMs']): WindowCounter {
     count(key, limit) {
       const window = current(key) ?? begin(key);
       window.used += 1;
-      return countOf(window, limit);
+      return toCount(window, limit);
     },
-    peek: (key, limit) => countOf(current(key) ?? { startedAt: now(), used: 0 }, limit),
+    peek: (key, limit) => toCount(current(key) ?? { startedAt: now(), used: 0 }, limit),
   };
 }

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, isMessage, type Message } from '@bufbuild/protobuf';
 import { FieldMaskSchema } from '@bufbuild/protobuf/wkt';
-import { fieldNamed, spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { fieldNamed, readSpellings } from '@ticketing/rest/codec/options.ts';
 
 /** The value of a field of a message, the items of a list, or nothing. */
 export function readParts(message: unknown, field: string): unknown {
@@ -29,7 +29,7 @@ export function fieldReader(message: DescMessage, deletesBy: string): (request: 
 export function valueIn(message: DescMessage, text: string): { field: DescField; value: number } {
   const [name = '', spelling] = text.split('=');
   const field = fieldNamed(message, name);
-  const [value] = [...(field.enum ? spellingsOf(field.enum) : [])].find(([, known]) => known === spelling) ?? [];
+  const [value] = [...(field.enum ? readSpellings(field.enum) : [])].find(([, known]) => known === spelling) ?? [];
   if (value === undefined) throw new Error(`${message.typeName} has no ${text}`);
   return { field, value };
 }

@@ -29,7 +29,7 @@ export async function callUnary<I extends DescMessage, O extends DescMessage>(
   const metadata = toMetadata(req.header);
   let message: MessageShape<O> | undefined;
   const call = client.makeUnaryRequest(
-    pathOf(req.method),
+    methodPath(req.method),
     write,
     read,
     req.message,
@@ -61,7 +61,7 @@ export async function callStream<I extends DescMessage, O extends DescMessage>(
   req.signal.throwIfAborted();
   const { write, read } = codec(req.method);
   // On the wire, client and server streams are bidirectional streams with a single message on one side.
-  const call = client.makeBidiStreamRequest(pathOf(req.method), write, read, toMetadata(req.header), { deadline });
+  const call = client.makeBidiStreamRequest(methodPath(req.method), write, read, toMetadata(req.header), { deadline });
   // The error is thrown by `ended`; but an error event without a listener would end the process.
   call.on('error', () => {});
   const { header, trailer, headersArrived, ended } = follow(call, req.signal);
@@ -122,7 +122,7 @@ function callError(outcome: StatusObject, header: Headers, trailer: Headers): Co
 }
 
 /** The path of a method on the wire. */
-export function pathOf(method: DescMethod): string {
+export function methodPath(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
 }
 

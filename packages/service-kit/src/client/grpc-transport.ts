@@ -3,7 +3,7 @@ import { type ContextValues, createContextValues, type Interceptor, type Transpo
 import { runStreamingCall, runUnaryCall } from '@connectrpc/connect/protocol';
 import { type ChannelOptions, Client } from '@grpc/grpc-js';
 import type { ServiceTls } from '../tls/service-tls.ts';
-import { callStream, callUnary, pathOf } from './grpc-call.ts';
+import { callStream, callUnary, methodPath } from './grpc-call.ts';
 import { grpcCredentials } from './grpc-credentials.ts';
 import { retryMethodConfig } from './grpc-retry.ts';
 
@@ -109,7 +109,7 @@ function callContext(target: string, method: DescMethod, header?: HeadersInit, c
   return {
     service: method.parent,
     requestMethod: 'POST',
-    url: target + pathOf(method),
+    url: target + methodPath(method),
     header: new Headers(header),
     contextValues: contextValues ?? createContextValues(),
   };

@@ -1,6 +1,6 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { type Client, Code, ConnectError, createClient, type Transport } from '@connectrpc/connect';
-import { accessOf } from '@ticketing/rest/codec/options.ts';
+import { readAccessRule } from '@ticketing/rest/codec/options.ts';
 import { childOf, continueTrace, type Trace, traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { Call } from '../call/call.ts';
@@ -39,28 +39,35 @@ export function serviceClient<Service extends DescService>(
 ): (call?: OnBehalfOf) => Client<Service> {
   return (call) => {
     const callerTrace = call?.trace ?? tracer?.current() ?? continueTrace(undefined);
-    const headersOf = async (method: DescMethod, init: HeadersInit | undefined, trace: Trace) => {
+    const makeHeaders = async (method: DescMethod, init: HeadersInit | undefined, trace: Trace) => {
       const headers = new Headers(init);
       // Methods that only services may call are never called on behalf of a caller.
-      const caller = forwardsCallers && accessOf(method)?.case !== 'service' ? call?.caller : undefined;
+      const caller = forwardsCallers && readAccessRule(method)?.case !== 'service' ? call?.caller : undefined;
       headers.set('authorization', `Bearer ${await tokens.mint(audience, caller)}`);
       headers.set('traceparent', traceparentOf(trace, tracer));
       return headers;
     };
-    const signalOf = (signal: AbortSignal | undefined) =>
+    const joinSignals = (signal: AbortSignal | undefined) =>
       signal && call ? AbortSignal.any([signal, call.signal]) : (signal ?? call?.signal);
     return createClient(service, {
       unary: async (method, signal, timeoutMs, header, message, values) =>
         traced(tracer, callerTrace, method, async (trace) =>
-          transport.unary(method, signalOf(signal), timeoutMs, await headersOf(method, header, trace), message, values),
+          transport.unary(
+            method,
+            joinSignals(signal),
+            timeoutMs,
+            await makeHeaders(method, header, trace),
+            message,
+            values,
+          ),
         ),
       stream: async (method, signal, timeoutMs, header, messages, values) =>
         traced(tracer, callerTrace, method, async (trace) =>
           transport.stream(
             method,
-            signalOf(signal),
+            joinSignals(signal),
             timeoutMs,
-            await headersOf(method, header, trace),
+            await makeHeaders(method, header, trace),
             messages,
             values,
           ),

@@ -1,5 +1,5 @@
 import { ConfigError, type Environment } from '@ticketing/runtime/config-reader.ts';
-import { serviceNamed, variableOf } from '@ticketing/system/services.ts';
+import { serviceNamed, variableName } from '@ticketing/system/services.ts';
 import { describe, expect, it } from 'vitest';
 import { readServiceConfig } from './service-config.ts';
 
@@ -15,7 +15,7 @@ const required = {
 };
 
 const named = (variables: Record<string, string>): Environment =>
-  Object.fromEntries(Object.entries(variables).map(([name, value]) => [variableOf(entry.name, name), value]));
+  Object.fromEntries(Object.entries(variables).map(([name, value]) => [variableName(entry.name, name), value]));
 const read = (variables: Record<string, string> = {}) =>
   readServiceConfig(entry, named({ ...required, ...variables }), () => ({}));
 
@@ -83,7 +83,7 @@ describe('a MongoDB URI', () => {
     expect(start).toThrow(
       new ConfigError(
         ['MONGODB_URI', 'EVENT_LOG_MONGODB_URI'].map(
-          (name) => `${variableOf('tickets', name)} must be a MongoDB URI that the driver can parse`,
+          (name) => `${variableName('tickets', name)} must be a MongoDB URI that the driver can parse`,
         ),
       ),
     );
@@ -126,7 +126,7 @@ describe('the addresses to which outbound requests may be sent', () => {
   });
 
   it('are not a variable of other services', () => {
-    const problem = `${variableOf(entry.name, 'OUTBOUND_ALLOW')} is not a variable of this system`;
+    const problem = `${variableName(entry.name, 'OUTBOUND_ALLOW')} is not a variable of this system`;
     const read = () => readServiceConfig({ ...entry, makesOutboundRequests: false }, given, () => ({}));
     expect(read).toThrow(new ConfigError([problem]));
   });

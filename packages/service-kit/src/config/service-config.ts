@@ -1,5 +1,5 @@
 import { type BusConfig, readBusConfig } from '@ticketing/events/bus/bus-config.ts';
-import { auditRuleOf } from '@ticketing/rest/codec/options.ts';
+import { readAuditRule } from '@ticketing/rest/codec/options.ts';
 import { type ConfigReader, type Environment, readConfig } from '@ticketing/runtime/config-reader.ts';
 import { readStoreConfig, type StoreConfig } from '@ticketing/store/connection/store-config.ts';
 import { consumedTopics, type Role, type ServiceEntry, serviceNamed, services } from '@ticketing/system/services.ts';
@@ -59,7 +59,7 @@ export interface ServiceConfig {
 
 /** Whether a service has an audit log: it has a method whose contract says that its changes are recorded. */
 export function isAudited({ contracts }: Pick<ServiceEntry, 'contracts'>): boolean {
-  return contracts.some(({ methods }) => methods.some((method) => auditRuleOf(method) !== undefined));
+  return contracts.some(({ methods }) => methods.some((method) => readAuditRule(method) !== undefined));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { toJson } from '@bufbuild/protobuf';
-import { auditRuleOf } from '@ticketing/rest/codec/options.ts';
+import { readAuditRule } from '@ticketing/rest/codec/options.ts';
 import { services } from '@ticketing/system/services.ts';
 import { expect, test } from 'vitest';
 import { deletionMethods } from './deletion-methods.ts';
@@ -8,7 +8,7 @@ const all = services.flatMap((entry) => deletionMethods(entry).map((one) => ({ s
 
 test('the deletions of each service, and how each request is made again from its ids', () => {
   const made = all.map(({ service, method, requestFor }) => {
-    const ids = auditRuleOf(method)?.ids.map((name) => (name === 'attachment_id' ? 'abcd1234' : '7')) ?? [];
+    const ids = readAuditRule(method)?.ids.map((name) => (name === 'attachment_id' ? 'abcd1234' : '7')) ?? [];
     return [service, method.name, toJson(method.input, requestFor(ids))];
   });
   expect(made).toEqual([

@@ -1,5 +1,5 @@
 import { type DescMethod, fromJson, type Message } from '@bufbuild/protobuf';
-import { accessOf, auditRuleOf, fieldNamed, restRuleOf } from '@ticketing/rest/codec/options.ts';
+import { fieldNamed, readAccessRule, readAuditRule, readRestRule } from '@ticketing/rest/codec/options.ts';
 import type { AuditedChange } from '@ticketing/store/audit/audit-chain.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import { valueIn } from '../call/request-fields.ts';
@@ -27,12 +27,12 @@ export function deletionMethods({ contracts }: Pick<ServiceEntry, 'contracts'>):
 }
 
 function deletionMethod(method: DescMethod): DeletionMethod | undefined {
-  const rule = auditRuleOf(method);
+  const rule = readAuditRule(method);
   if (!rule) return undefined;
   const { input } = method;
   const deleting = rule.deletesBy === '' ? undefined : valueIn(input, rule.deletesBy);
-  const isShare = accessOf(method)?.case === 'service';
-  if (!deleting && !isShare && restRuleOf(method)?.method !== 'DELETE') return undefined;
+  const isShare = readAccessRule(method)?.case === 'service';
+  if (!deleting && !isShare && readRestRule(method)?.method !== 'DELETE') return undefined;
   const idNames = rule.ids.map((name) => fieldNamed(input, name).jsonName);
   const value = deleting && { [deleting.field.jsonName]: deleting.value, updateMask: deleting.field.jsonName };
   return {

@@ -60,7 +60,7 @@ const overlapMs = 10 * 60_000;
 
 /** The time since which the deletions of a service may be missing in a ledger, which may be a file that is not there yet. */
 export function missingSince(file: string, service: string): Date {
-  const { until } = parseLedger(textOf(file), file)(service);
+  const { until } = parseLedger(readText(file), file)(service);
   return new Date(until ? until.getTime() - overlapMs : 0);
 }
 
@@ -69,7 +69,7 @@ function parseLedger(text: string, file: string): (service: string) => ServiceLe
   const ledgers = new Map<string, OpenLedger>();
   try {
     for (const line of wholeLines(text).split('\n').filter(Boolean)) {
-      for (const one of linesOf(JSON.parse(line) as LedgerLine | OldLine)) addLine(ledgers, one);
+      for (const one of upgradeLine(JSON.parse(line) as LedgerLine | OldLine)) addLine(ledgers, one);
     }
   } catch (error) {
     throw new Error(`${file} is no ledger: ${error instanceof Error ? error.message : error}`, { cause: error });
@@ -88,7 +88,7 @@ export function appendToLedger(
   file: string,
   { service, until, store, deleted = {}, lastIds = {} }: LedgerLine,
 ): number {
-  const text = textOf(file);
+  const text = readText(file);
   const known = parseLedger(text, file)(service);
   if (store !== undefined && known.store !== undefined && store !== known.store) {
     throw new Error(
@@ -119,7 +119,7 @@ export function extendLedgerFile(file: string, line: LedgerLine, print: Print): 
 }
 
 /** The text of a file that may not be there yet. */
-function textOf(file: string): string {
+function readText(file: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
@@ -129,7 +129,7 @@ function wholeLines(text: string): string {
 }
 
 /** The lines of the services that a line of any version stands for. */
-function linesOf(line: LedgerLine | OldLine): Partial<LedgerLine>[] {
+function upgradeLine(line: LedgerLine | OldLine): Partial<LedgerLine>[] {
   if ('service' in line) return [line];
   const { deletedTickets, lastIds } = line;
   // It lacks all other deletions, so `until` stays unset.

@@ -32,7 +32,7 @@ interface Deletion {
  * Errors: deletions that the service does not know.
  */
 export async function repeatDeletions(repetition: Repetition, ledger: ServiceLedger, print: Print): Promise<number> {
-  let left = deletionsOf(repetition, ledger);
+  let left = listLedgerDeletions(repetition, ledger);
   const known = new Map(Object.entries(repetition.deleted).map(([name, ids]) => [name, new Set(ids)]));
   let repeated = 0;
   let gone = 0;
@@ -62,7 +62,7 @@ export async function repeatDeletions(repetition: Repetition, ledger: ServiceLed
   }
 }
 
-function deletionsOf({ entry, implementations, call }: Repetition, { deleted }: ServiceLedger): Deletion[] {
+function listLedgerDeletions({ entry, implementations, call }: Repetition, { deleted }: ServiceLedger): Deletion[] {
   const methods = new Map(deletionMethods(entry).map((method) => [method.name, method]));
   const handlers = new Map<DescMethod, (call: Call, request: Message) => Promise<Message>>(
     implementations.flatMap(({ handlers: some }) => [...some]),

@@ -6,7 +6,7 @@ import { SettingsService } from '@ticketing/contracts/ticketing/settings/v1/sett
 import { WebhookService } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import { AttachmentService } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
-import { accessOf, auditRuleOf, restRuleOf } from '@ticketing/rest/codec/options.ts';
+import { readAccessRule, readAuditRule, readRestRule } from '@ticketing/rest/codec/options.ts';
 import type { AuditedChange } from '@ticketing/store/audit/audit-chain.ts';
 import { services } from '@ticketing/system/services.ts';
 import { expect, test, vi } from 'vitest';
@@ -150,22 +150,22 @@ test('every method that deletes something, or that needs a right to configure th
   const methods = services.flatMap(({ contracts }) => contracts.flatMap((contract) => contract.methods));
   const mustBeAudited = (method: DescMethod) => {
     if (method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS) return false;
-    const access = accessOf(method);
+    const access = readAccessRule(method);
     const configures = access?.case === 'right' && rightsOfAdministrators.includes(access.value);
-    const drops = restRuleOf(method)?.method === 'DELETE' || /^(Delete|Drop)/.test(method.name);
+    const drops = readRestRule(method)?.method === 'DELETE' || /^(Delete|Drop)/.test(method.name);
     // An admin may change the note of somebody else.
     const changesStatement = method.name === 'UpdateConversation';
     return drops || changesStatement || (configures && !configureNothing.includes(method.name));
   };
   const namesOf = (all: readonly DescMethod[]) => all.map(({ name }) => name).sort();
-  expect(namesOf(methods.filter((method) => auditRuleOf(method)))).toEqual(namesOf(methods.filter(mustBeAudited)));
+  expect(namesOf(methods.filter((method) => readAuditRule(method)))).toEqual(namesOf(methods.filter(mustBeAudited)));
   expect(namesOf(methods)).toEqual(expect.arrayContaining(configureNothing));
 });
 
 test('an audit rule names ids that its messages have, or the start fails', () => {
   const methods = services.flatMap(({ contracts }) => contracts.flatMap((contract) => contract.methods));
   for (const method of methods) {
-    const rule = auditRuleOf(method);
+    const rule = readAuditRule(method);
     if (!rule) continue;
     audited(method, async () => undefined, recorder());
     expect(rule.ids.length > 0, method.name).toBe(rule.createdId === '');

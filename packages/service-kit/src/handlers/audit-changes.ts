@@ -1,7 +1,7 @@
 import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/protobuf';
 import type { AuditRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import { beforeChange, mayFollowChange } from '@ticketing/errors/domain-error.ts';
-import { auditRuleOf, fieldNamed } from '@ticketing/rest/codec/options.ts';
+import { fieldNamed, readAuditRule } from '@ticketing/rest/codec/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { AuditLog } from '@ticketing/store/audit/audit-log.ts';
 import type { Call } from '../call/call.ts';
@@ -23,7 +23,7 @@ export function auditChanges(
     ...rest,
     handlers: new Map(
       [...handlers].map(([method, handler]) => {
-        const rule = auditRuleOf(method);
+        const rule = readAuditRule(method);
         return [method, rule ? audited(method, rule, handler, log) : handler];
       }),
     ),
@@ -36,16 +36,16 @@ type RecordChanges = Pick<AuditLog, 'begin' | 'complete' | 'discard'>;
 type Handler = (call: Call, request: Message) => Promise<Message>;
 
 function audited(method: DescMethod, rule: AuditRule, handler: Handler, log: RecordChanges): Handler {
-  const idsOf = rule.ids.map((path) => idReader(method.input, path));
-  const createdIdOf = rule.createdId === '' ? undefined : idReader(method.output, rule.createdId);
-  const fieldsOf = fieldReader(method.input, rule.deletesBy);
+  const idReaders = rule.ids.map((path) => idReader(method.input, path));
+  const readCreatedId = rule.createdId === '' ? undefined : idReader(method.output, rule.createdId);
+  const readFields = fieldReader(method.input, rule.deletesBy);
   return async (call, request) => {
     const { kind, profileId, service } = call.caller;
     const change = {
       actor: { kind, id: String(profileId ?? service) },
       method: `${method.parent.typeName}.${method.name}`,
-      subject: { kind: rule.subject, ids: idsOf.flatMap((read) => read(request)) },
-      fields: fieldsOf(request),
+      subject: { kind: rule.subject, ids: idReaders.flatMap((read) => read(request)) },
+      fields: readFields(request),
       traceId: call.trace.traceId,
     };
     const id = await log.begin(change).catch((error: unknown) => {
@@ -62,7 +62,7 @@ function audited(method: DescMethod, rule: AuditRule, handler: Handler, log: Rec
       if (!mayFollowChange(error)) await record(log.discard(id));
       throw error;
     }
-    await record(log.complete(id, createdIdOf?.(response) ?? []));
+    await record(log.complete(id, readCreatedId?.(response) ?? []));
     return response;
   };
 }

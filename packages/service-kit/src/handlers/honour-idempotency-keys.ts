@@ -57,7 +57,7 @@ function processOnce(method: DescMethod, handler: Handler, store: RequestRecords
     const header = call.header('idempotency-key');
     if (header === undefined) return handler(call, request);
     const key = readKey(header);
-    const fingerprint = await fingerprintOf(method, request, key);
+    const fingerprint = await makeFingerprint(method, request, key);
     const name = callerKey(call.caller);
     const sender = {
       name: digest('caller', name),
@@ -82,7 +82,7 @@ const hashedAtOnce = 4 * 1024 * 1024;
  * Identifies a request, without storing anything of it. It is made with the key of the client, which is not stored, so that
  * nobody can try out secrets of a request against it. A large request is hashed in several turns of the event loop.
  */
-async function fingerprintOf(method: DescMethod, request: Message, key: string): Promise<string> {
+async function makeFingerprint(method: DescMethod, request: Message, key: string): Promise<string> {
   const hash = createHmac('sha256', key).update(method.toString()).update('\0');
   // A large request takes a while to decode, and again to encode. The first wait ends in the same turn of the event loop;
   // timers and other connections have theirs in the second one.

@@ -1,7 +1,7 @@
 import { create, type DescMethod, type MessageInitShape } from '@bufbuild/protobuf';
 import { KnowledgeService } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_service_pb.ts';
 import { KnowledgeStatus } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
-import { accessOf } from '@ticketing/rest/codec/options.ts';
+import { readAccessRule } from '@ticketing/rest/codec/options.ts';
 import { services } from '@ticketing/system/services.ts';
 import { expect, test } from 'vitest';
 import { isWriting, refuseWhenFull } from './refuse-when-full.ts';
@@ -18,7 +18,7 @@ function guarded(method: DescMethod, isFull: boolean) {
 
 // guarantee: F1
 test('on a full disk these go on: all that is read, deletions, and what services tell each other', () => {
-  const going = methods.filter((method) => !isWriting(method) && accessOf(method)?.case !== 'service');
+  const going = methods.filter((method) => !isWriting(method) && readAccessRule(method)?.case !== 'service');
   const names = going.map(({ name }) => name).filter((name) => !/^(Get|List|Search|Find|Follow|Export)/.test(name));
   expect(names.sort()).toEqual([
     'DeleteAiAgent',

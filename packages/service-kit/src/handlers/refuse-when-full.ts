@@ -1,6 +1,6 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
-import { accessOf, auditRuleOf, restRuleOf } from '@ticketing/rest/codec/options.ts';
+import { readAccessRule, readAuditRule, readRestRule } from '@ticketing/rest/codec/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import { type FreeSpace, requireSpace } from '@ticketing/store/connection/free-space.ts';
 import type { Call } from '../call/call.ts';
@@ -38,18 +38,18 @@ export function refuseWhenFull(
 
 /** Whether a method may need more space: it changes something, and does not only delete. */
 export function isWriting(method: DescMethod): boolean {
-  const verb = restRuleOf(method)?.method;
+  const verb = readRestRule(method)?.method;
   return (
     method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS &&
     verb !== 'GET' &&
     verb !== 'DELETE' &&
-    accessOf(method)?.case !== 'service'
+    readAccessRule(method)?.case !== 'service'
   );
 }
 
 /** Recognises the requests of a method that delete by the value of a field. */
 function deletionReader(method: DescMethod): (request: Message) => boolean {
-  const text = auditRuleOf(method)?.deletesBy ?? '';
+  const text = readAuditRule(method)?.deletesBy ?? '';
   if (text === '') return () => false;
   const readFields = fieldReader(method.input, text);
   return (request) => readFields(request).includes(text);

@@ -136,43 +136,43 @@ export function callerOfClaims(payload: JWTPayload, expiresAt: number): Caller {
     kind,
     profileId: Number(sub),
     service: null,
-    name: textOf(payload, 'name'),
-    firstName: textOf(payload, 'firstName'),
-    lastName: textOf(payload, 'lastName'),
-    email: textOf(payload, 'email'),
-    roleId: payload.roleId === undefined || payload.roleId === null ? null : integerOf(payload.roleId),
-    permissions: listOf(payload.permissions, isText),
-    teams: integersOf(payload.teams),
-    skills: skillsOf(payload.skills),
+    name: readText(payload, 'name'),
+    firstName: readText(payload, 'firstName'),
+    lastName: readText(payload, 'lastName'),
+    email: readText(payload, 'email'),
+    roleId: payload.roleId === undefined || payload.roleId === null ? null : readInteger(payload.roleId),
+    permissions: readList(payload.permissions, isText),
+    teams: readIntegers(payload.teams),
+    skills: readSkills(payload.skills),
     expiresAt,
   };
 }
 
-function skillsOf(claim: unknown): CallerSkills {
+function readSkills(claim: unknown): CallerSkills {
   const skills = claim ?? {};
   if (typeof skills !== 'object') throw invalidToken('has malformed claims');
   const { tagIds, excludedTagIds, restricted } = skills as Record<string, unknown>;
   if (restricted !== undefined && typeof restricted !== 'boolean') throw invalidToken('has malformed claims');
   return {
-    tagIds: integersOf(tagIds),
-    excludedTagIds: integersOf(excludedTagIds),
+    tagIds: readIntegers(tagIds),
+    excludedTagIds: readIntegers(excludedTagIds),
     restricted: restricted === true,
   };
 }
 
-function textOf(payload: JWTPayload, name: string): string | null {
+function readText(payload: JWTPayload, name: string): string | null {
   const value = payload[name] ?? null;
   if (value !== null && (typeof value !== 'string' || value.length > 320)) throw invalidToken('has malformed claims');
   return value;
 }
 
-function integerOf(value: unknown): number {
+function readInteger(value: unknown): number {
   if (!isInteger(value)) throw invalidToken('has malformed claims');
   return value;
 }
 
-function integersOf(claim: unknown): number[] {
-  return listOf(claim, isInteger);
+function readIntegers(claim: unknown): number[] {
+  return readList(claim, isInteger);
 }
 
 function isText(value: unknown): value is string {
@@ -183,7 +183,7 @@ function isInteger(value: unknown): value is number {
   return Number.isInteger(value);
 }
 
-function listOf<Item>(claim: unknown, fits: (value: unknown) => value is Item): Item[] {
+function readList<Item>(claim: unknown, fits: (value: unknown) => value is Item): Item[] {
   const list: unknown = claim ?? [];
   if (!Array.isArray(list) || list.length > 1000 || !list.every(fits)) throw invalidToken('has malformed claims');
   return list;

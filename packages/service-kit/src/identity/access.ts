@@ -1,6 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { accessOf, serviceCallers } from '@ticketing/rest/codec/options.ts';
+import { readAccessRule, serviceCallers } from '@ticketing/rest/codec/options.ts';
 import { doesCall, type ServiceEntry } from '@ticketing/system/services.ts';
 import { type Caller, hasRight } from './caller.ts';
 
@@ -10,11 +10,11 @@ import { type Caller, hasRight } from './caller.ts';
  */
 export function requireAccessRules({ name, contracts }: Pick<ServiceEntry, 'name' | 'contracts'>): void {
   const methods = contracts.flatMap((contract) => contract.methods);
-  const undeclared = methods.filter((method) => accessOf(method) === undefined);
+  const undeclared = methods.filter((method) => readAccessRule(method) === undefined);
   if (undeclared.length > 0) throw new Error(`These methods declare no access rule: ${undeclared.join(', ')}`);
   const misdeclared = methods.filter((method) => {
     const callers = serviceCallers(method);
-    if (accessOf(method)?.case !== 'service') return callers.length > 0;
+    if (readAccessRule(method)?.case !== 'service') return callers.length > 0;
     return callers.length === 0 || !callers.every((caller) => doesCall(caller, name));
   });
   if (misdeclared.length > 0) {
@@ -28,7 +28,7 @@ export function requireAccessRules({ name, contracts }: Pick<ServiceEntry, 'name
  * Errors: missing_right, services_only; no_access_rule if the contract has none.
  */
 export function checkAccess(method: DescMethod, caller: Caller): void {
-  const access = accessOf(method);
+  const access = readAccessRule(method);
   switch (access?.case) {
     case 'authenticated':
       return;

@@ -1,7 +1,7 @@
 import type { Print } from '@ticketing/events/operations.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
-import { storeIdOf } from '@ticketing/store/connection/store-format.ts';
+import { readStoreId } from '@ticketing/store/connection/store-format.ts';
 import { lastIds, skipIds } from '@ticketing/store/ids/id-sequence.ts';
 import { ledgerSighting, openLastSeen } from '@ticketing/store/leases/last-seen.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
@@ -38,7 +38,7 @@ export async function printDeletions(
   since: Date | undefined,
   print: Print,
 ): Promise<number> {
-  print(JSON.stringify(await lineOf({ entry, kit }, since ?? new Date(0))));
+  print(JSON.stringify(await makeLine({ entry, kit }, since ?? new Date(0))));
   if (since) await noteExtension(kit);
   return 0;
 }
@@ -46,7 +46,7 @@ export async function printDeletions(
 /** Appends to a ledger the deletions of a service since its last line. */
 export async function extendLedger(service: LedgerService, file: string, print: Print): Promise<number> {
   const { entry, kit } = service;
-  extendLedgerFile(file, await lineOf(service, missingSince(file, entry.name)), print);
+  extendLedgerFile(file, await makeLine(service, missingSince(file, entry.name)), print);
   await noteExtension(kit);
   return 0;
 }
@@ -70,7 +70,7 @@ export async function applyLedger(
 ): Promise<number> {
   const ledger = file === undefined ? undefined : readLedger(file)(entry.name);
   const { connection } = kit.database;
-  if (ledger?.store !== undefined && ledger.store !== (await storeIdOf(connection))) {
+  if (ledger?.store !== undefined && ledger.store !== (await readStoreId(connection))) {
     throw new Error(foreignLedger(entry.name));
   }
   const { implementations = [], deletionsAlone = [], afterRestore } = composition;
@@ -95,7 +95,7 @@ async function repeatAll(
   return repeatDeletions({ entry, implementations, call, deleted }, ledger, print);
 }
 
-async function lineOf({ entry, kit }: Pick<LedgerService, 'entry' | 'kit'>, since: Date): Promise<LedgerLine> {
+async function makeLine({ entry, kit }: Pick<LedgerService, 'entry' | 'kit'>, since: Date): Promise<LedgerLine> {
   const { connection } = kit.database;
   // Noted first: later deletions are looked for the next time. By the clock of the entries of the audit log.
   const until = new Date(serverTime(connection)).toISOString();
@@ -103,7 +103,7 @@ async function lineOf({ entry, kit }: Pick<LedgerService, 'entry' | 'kit'>, sinc
   return {
     service: entry.name,
     until,
-    store: await storeIdOf(connection),
+    store: await readStoreId(connection),
     deleted,
     lastIds: await lastIds(connection),
   };

@@ -31,7 +31,7 @@ import { checkAccess, requireAccessRules } from '../identity/access.ts';
 import { type Caller, callerKey } from '../identity/caller.ts';
 import type { Health } from '../observability/health.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { recordRequest, routeOf } from '../observability/record-request.ts';
+import { routePattern, recordRequest } from '../observability/record-request.ts';
 import { type LogRefusal, refusalLog } from '../observability/refusal-log.ts';
 import { healthRoutes } from '../server/grpc-health.ts';
 import { reflectionRoutes } from '../server/grpc-reflection.ts';
@@ -42,7 +42,7 @@ import { limitRpcBodies } from '../server/limit-rpc-bodies.ts';
 import { onClosed } from '../server/on-closed.ts';
 import { internalServer, registerProbes } from '../server/probes.ts';
 import { reportServerError } from '../server/report-server-error.ts';
-import { type RestCall, restCall, traceOf } from '../server/rest-call.ts';
+import { findTrace, type RestCall, restCall } from '../server/rest-call.ts';
 import { guardRpcs } from '../server/rpc-guard.ts';
 import { rpcInterceptor } from '../server/rpc-interceptor.ts';
 import { rpcRoutes } from '../server/rpc-routes.ts';
@@ -143,12 +143,12 @@ async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<Fasti
     rejectOtherMethods(scope, documentPath, ['GET']);
     await registerRest(scope, parts);
   });
-  await registerRpcs(web, parts, contractsOf(parts), rpcRoutes(parts.implementations));
+  await registerRpcs(web, parts, listContracts(parts), rpcRoutes(parts.implementations));
   return web;
 }
 
 async function grpcServer(parts: ServerParts): Promise<FastifyInstance> {
-  const contracts = contractsOf(parts);
+  const contracts = listContracts(parts);
   const grpc = createHttpServer({ http2: true, tls: parts.tls });
   leaveBodiesUnread(grpc);
   limitSessions(grpc, parts.limits);
@@ -167,7 +167,7 @@ async function grpcServer(parts: ServerParts): Promise<FastifyInstance> {
   return grpc;
 }
 
-function contractsOf({ implementations }: ServerParts): DescService[] {
+function listContracts({ implementations }: ServerParts): DescService[] {
   return implementations.map(({ service }) => service);
 }
 
@@ -210,19 +210,19 @@ function problemContext(
   callerOf: (request: FastifyRequest) => Caller | undefined,
 ): ProblemContext {
   return {
-    traceIdOf: (request) => traceOf(request).traceId,
+    traceIdOf: (request) => findTrace(request).traceId,
     onServerError: (error, status, request) =>
-      reportServerError(error, status, log.child({ traceId: traceOf(request).traceId })),
+      reportServerError(error, status, log.child({ traceId: findTrace(request).traceId })),
     onClientError: (error, request) => {
       const caller = callerOf(request);
-      const address = clientAddressOf(request, caller);
-      refused(error, { route: routeOf(request), address, caller, traceId: traceOf(request).traceId });
+      const address = findClientAddress(request, caller);
+      refused(error, { route: routePattern(request), address, caller, traceId: findTrace(request).traceId });
     },
   };
 }
 
 /** The address of the client, which the gateway sends with its token; without a verified token, that of the peer. */
-function clientAddressOf({ headers, ip }: FastifyRequest, caller: Caller | undefined): string | undefined {
+function findClientAddress({ headers, ip }: FastifyRequest, caller: Caller | undefined): string | undefined {
   const forwarded = headers['x-forwarded-for'];
   return caller && typeof forwarded === 'string' ? forwarded : ip;
 }
@@ -251,13 +251,13 @@ async function registerRest(scope: FastifyInstance, options: ServerParts): Promi
     return countedBody(payload, held, reply);
   });
   scope.addHook('onResponse', async (request, reply) => {
-    const route = routeOf(request);
+    const route = routePattern(request);
     options.metrics.observeRequest({
       api: 'rest',
       route,
       status: String(reply.statusCode),
       seconds: reply.elapsedTime / 1000,
     });
-    if (options.tracer) recordRequest(options.tracer, traceOf(request), route, reply);
+    if (options.tracer) recordRequest(options.tracer, findTrace(request), route, reply);
   });
 }

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { type Check, stateOf } from './health.ts';
+import { type Check, runCheck } from './health.ts';
 
 /** Adds a dependency to those whose state is measured. */
 export type MeasureDependency = (name: string, check: Check) => void;
@@ -15,7 +15,7 @@ export function measureDependencies(registry: Registry): MeasureDependency {
     async collect() {
       await Promise.all(
         [...checks].map(async ([dependency, check]) => {
-          this.set({ dependency }, (await stateOf(check)) === 'up' ? 1 : 0);
+          this.set({ dependency }, (await runCheck(check)) === 'up' ? 1 : 0);
         }),
       );
     },

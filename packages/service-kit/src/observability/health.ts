@@ -41,7 +41,7 @@ export function watchHealth(checks: Record<string, Check>): Health {
   };
   const checkAll = async () => {
     const results = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => [name, await stateOf(check)] as const),
+      Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const),
     );
     applyChange(() => {
       state = Object.fromEntries(results);
@@ -74,7 +74,7 @@ export function watchHealth(checks: Record<string, Check>): Health {
 }
 
 /** The state of a dependency; one whose check takes too long is down. */
-export async function stateOf(check: Check): Promise<'up' | 'down'> {
+export async function runCheck(check: Check): Promise<'up' | 'down'> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('the check took too long')), checkTimeoutMs);

@@ -65,19 +65,19 @@ export function openOtlpTracer(service: string, config: TracesConfig, log: Logge
 function readableSpan(ended: EndedSpan, resource: ReadableSpan['resource']): ReadableSpan {
   const { trace, name, kind, durationMs, error, attributes = {}, links = [] } = ended;
   const endMs = performance.timeOrigin + performance.now();
-  const context = contextOf(trace.traceId, trace.spanId);
+  const context = toContext(trace.traceId, trace.spanId);
   const { parentSpanId } = trace;
   return {
     name,
     kind: kinds[kind],
     spanContext: () => context,
-    ...(parentSpanId === undefined ? {} : { parentSpanContext: contextOf(trace.traceId, parentSpanId) }),
+    ...(parentSpanId === undefined ? {} : { parentSpanContext: toContext(trace.traceId, parentSpanId) }),
     startTime: hrTime(endMs - durationMs),
     endTime: hrTime(endMs),
     duration: hrTime(durationMs),
     status: error === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: error },
     attributes: error === undefined ? attributes : { ...attributes, 'error.type': error },
-    links: links.map(({ traceId, spanId }) => ({ context: contextOf(traceId, spanId) })),
+    links: links.map(({ traceId, spanId }) => ({ context: toContext(traceId, spanId) })),
     events: [],
     ended: true,
     resource,
@@ -88,7 +88,7 @@ function readableSpan(ended: EndedSpan, resource: ReadableSpan['resource']): Rea
   };
 }
 
-function contextOf(traceId: string, spanId: string): SpanContext {
+function toContext(traceId: string, spanId: string): SpanContext {
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED };
 }
 

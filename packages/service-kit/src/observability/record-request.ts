@@ -3,11 +3,11 @@ import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** The route that a request has matched, as metrics, logs and spans name it: its method and the pattern of its path. */
-export function routeOf({ method, routeOptions }: FastifyRequest): string {
+export function routePattern({ method, routeOptions }: FastifyRequest): string {
   return `${method} ${routeOptions.url ?? 'unmatched'}`;
 }
 
-/** Records the span of an HTTP request that was responded to. `route` is as `routeOf` names it. */
+/** Records the span of an HTTP request that was responded to. `route` is as `routePattern` names it. */
 export function recordRequest(tracer: Tracer, trace: Trace, route: string, reply: FastifyReply): void {
   const { statusCode, elapsedTime } = reply;
   tracer.record({

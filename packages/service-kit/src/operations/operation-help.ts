@@ -1,11 +1,11 @@
-import { type ServiceEntry, variableOf } from '@ticketing/system/services.ts';
+import { type ServiceEntry, variableName } from '@ticketing/system/services.ts';
 import { type OperationName, operationNames, operations } from './operations.ts';
 
 const width = 120;
 
 /** Describes the program of a service, with all its operations, as lines. */
 export function describeProgram(entry: ServiceEntry): string[] {
-  const roles = entry.roles.length > 1 ? ` in the roles that ${variableOf(entry.name, 'ROLES')} names` : '';
+  const roles = entry.roles.length > 1 ? ` in the roles that ${variableName(entry.name, 'ROLES')} names` : '';
   return [
     `Runs the ${entry.name} service${roles}, or carries out an operation on its stores:`,
     '',

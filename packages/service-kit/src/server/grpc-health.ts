@@ -17,7 +17,7 @@ import type { Readiness } from '../observability/health.ts';
 export function healthRoutes(readiness: Readiness, services: readonly DescService[]): (router: ConnectRouter) => void {
   const known = new Set(['', ...services.map((service) => service.typeName)]);
 
-  function statusOf(service: string): ServingStatus {
+  function readStatus(service: string): ServingStatus {
     if (!known.has(service)) return ServingStatus.SERVICE_UNKNOWN;
     return readiness.isReady() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
   }
@@ -26,7 +26,7 @@ export function healthRoutes(readiness: Readiness, services: readonly DescServic
     router.service(Health, {
       check({ service }) {
         if (!known.has(service)) throw new ConnectError('there is no such service', Code.NotFound);
-        return { status: statusOf(service) };
+        return { status: readStatus(service) };
       },
       async *watch({ service }, { signal }) {
         let changed = Promise.withResolvers<void>();
@@ -38,7 +38,7 @@ export function healthRoutes(readiness: Readiness, services: readonly DescServic
           while (!signal.aborted) {
             // Made before the state is read, so that no change in between is missed.
             changed = Promise.withResolvers();
-            const status = statusOf(service);
+            const status = readStatus(service);
             if (status !== sent) yield { status };
             sent = status;
             await changed.promise;

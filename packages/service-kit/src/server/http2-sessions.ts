@@ -62,7 +62,7 @@ export function limitSessions(app: FastifyInstance, { goAwayMs, settingsMs }: Se
  */
 export function endStreamsAfterResponses(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ raw }) => {
-    const stream = streamOf(raw);
+    const stream = findStream(raw);
     if (!stream || stream.endAfterHeaders) return;
     // Node ends every response with trailers, which the listener of the response sends first.
     stream.once('wantTrailers', () => setImmediate(() => !raw.readableEnded && stream.close()));
@@ -71,9 +71,9 @@ export function endStreamsAfterResponses(app: FastifyInstance): void {
 
 /** Ends the stream of an HTTP/2 request. */
 export function endStream(raw: FastifyRequest['raw']): void {
-  streamOf(raw)?.close();
+  findStream(raw)?.close();
 }
 
-function streamOf(raw: FastifyRequest['raw']): ServerHttp2Stream | undefined {
+function findStream(raw: FastifyRequest['raw']): ServerHttp2Stream | undefined {
   return 'stream' in raw ? (raw.stream as ServerHttp2Stream) : undefined;
 }

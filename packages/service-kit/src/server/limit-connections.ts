@@ -60,8 +60,8 @@ export function makeRoomWhenFull(
     madeRoomAt = performance.now();
     const byAddress = Map.groupBy(idleConnections(), ({ address }) => address);
     const counts = countsOfAddresses();
-    const countOf = (address: string) => counts.get(address) ?? 0;
-    const [first] = [...byAddress].sort(([left], [right]) => countOf(right) - countOf(left));
+    const readCount = (address: string) => counts.get(address) ?? 0;
+    const [first] = [...byAddress].sort(([left], [right]) => readCount(right) - readCount(left));
     for (const connection of first?.[1] ?? []) connection.end();
   });
 }

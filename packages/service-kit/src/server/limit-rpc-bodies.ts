@@ -9,7 +9,7 @@ import { parseContentType as parseGrpcWebType } from '@connectrpc/connect/protoc
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
-import { maxBodyBytesOf } from '@ticketing/rest/codec/options.ts';
+import { readMaxBodyBytes } from '@ticketing/rest/codec/options.ts';
 import { bodyTooLarge, toBodyError } from '@ticketing/rest/limits/body-headers.ts';
 import type { LargeJson } from '@ticketing/rest/limits/large-json.ts';
 import { limitWireStructure } from '@ticketing/rest/limits/wire-structure-limit.ts';
@@ -63,7 +63,7 @@ interface Format {
 }
 
 /** The format that Connect reads from a media type; undefined for one that it refuses without reading the body. */
-function formatOf(mediaType: string | null): Format | undefined {
+function parseFormat(mediaType: string | null): Format | undefined {
   const grpc = parseGrpcType(mediaType) ?? parseGrpcWebType(mediaType);
   if (grpc) return { isEnveloped: true, isJson: !grpc.binary, encodingHeader: 'grpc-encoding' };
   const connect = parseConnectType(mediaType);
@@ -79,7 +79,7 @@ function limitRequest(
 ): UniversalServerRequest {
   const { body } = request;
   if (request.method !== 'POST' || !isByteStream(body)) return request;
-  const format = formatOf(request.header.get('content-type'));
+  const format = parseFormat(request.header.get('content-type'));
   if (!format) return { ...request, body: nothing() };
   const encoding = request.header.get(format.encodingHeader) ?? 'identity';
   const decompress = decompressions.get(encoding);
@@ -113,7 +113,7 @@ async function* checkedBody(
 ): AsyncGenerator<Uint8Array> {
   const { method, format, bodies, limits } = check;
   const isAnonymous = isStandardService(method.parent);
-  const maxBytes = isAnonymous ? maxAnonymousBytes : maxBodyBytesOf(method);
+  const maxBytes = isAnonymous ? maxAnonymousBytes : readMaxBodyBytes(method);
   const key = isAnonymous || !contextValues ? '' : callerKey(admitted(contextValues).caller);
   const held = bodies.hold(key);
   signal.throwIfAborted();
@@ -123,10 +123,10 @@ async function* checkedBody(
     const maxMs = isAnonymous ? Math.min(limits.bodyMs, maxAnonymousMs) : limits.bodyMs;
     const received = await receive(body, maxBytes + envelopeBytes, maxMs, held.add);
     if (received.length === 0) return;
-    const given = await messageOf(received, maxBytes, check, held.add);
+    const given = await readMessage(received, maxBytes, check, held.add);
     const message = format.isJson ? await checkedJson(given, key, check.json) : given;
     if (!format.isJson) limitWireStructure(message, method.input);
-    if (format.isEnveloped) yield envelopeOf(message.length);
+    if (format.isEnveloped) yield makeEnvelope(message.length);
     yield message;
   } catch (thrown) {
     const error = toDomainError(thrown);
@@ -180,7 +180,7 @@ function tooLate(): DomainError {
 type Add = (bytes: number) => void;
 
 /** The message of a body, decompressed. Errors: malformed_message, body_too_large, bodies_in_flight. */
-async function messageOf(
+async function readMessage(
   received: Buffer,
   maxBytes: number,
   { format, decompress }: Check,
@@ -227,7 +227,7 @@ async function checkedJson(message: Uint8Array, caller: string, json: LargeJson)
   return body;
 }
 
-function envelopeOf(length: number): Uint8Array {
+function makeEnvelope(length: number): Uint8Array {
   const prefix = Buffer.alloc(envelopeBytes);
   prefix.writeUInt32BE(length, 1);
   return prefix;

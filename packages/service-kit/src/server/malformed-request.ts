@@ -2,7 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { problemHeaders, toProblem } from '@ticketing/rest/codec/problem.ts';
-import { pathOf } from '@ticketing/rest/routes/problem-reply.ts';
+import { requestPath } from '@ticketing/rest/routes/problem-reply.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -17,7 +17,7 @@ export function rejectBadUrl(_error: Error, request: FastifyRequest, reply: Fast
  */
 export function rejectBadHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    const fault = faultOf(request.raw);
+    const fault = findFault(request.raw);
     if (fault === undefined) done();
     else reject(fault, request, reply);
   });
@@ -28,7 +28,7 @@ export function rejectBadHeaders(app: FastifyInstance): void {
   });
 }
 
-function faultOf({ rawHeaders, headers, httpVersion }: IncomingMessage): DomainError | undefined {
+function findFault({ rawHeaders, headers, httpVersion }: IncomingMessage): DomainError | undefined {
   if (httpVersion === '1.1' && headers.host === undefined) return malformedRequest('The header Host is missing.');
   if (occursTwice('host', rawHeaders)) return malformedRequest('The header Host occurs several times.');
   // Node removes no other coding, and would take the coded bytes for the body.
@@ -61,7 +61,7 @@ function reject(error: DomainError, { raw }: FastifyRequest, reply: FastifyReply
 }
 
 function problemReply(error: DomainError, request: IncomingMessage) {
-  const instance = pathOf(request.url ?? '');
+  const instance = requestPath(request.url ?? '');
   const problem = toProblem(error, { instance, traceId: continueTrace(undefined).traceId });
   const headers = { ...problemHeaders(error, problem.status), ...closing(request) };
   return { status: problem.status, headers, body: JSON.stringify(problem) };

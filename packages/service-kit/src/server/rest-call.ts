@@ -8,8 +8,8 @@ import { onClosed } from './on-closed.ts';
 const traces = new WeakMap<FastifyRequest, Trace>();
 
 /** The trace that a REST request belongs to. */
-export function traceOf(request: FastifyRequest): Trace {
-  const trace = traces.get(request) ?? continueTrace(headerOf(request, 'traceparent'));
+export function findTrace(request: FastifyRequest): Trace {
+  const trace = traces.get(request) ?? continueTrace(readHeader(request, 'traceparent'));
   traces.set(request, trace);
   return trace;
 }
@@ -22,7 +22,7 @@ export interface RestCall extends Call {
 
 /** Makes the call of a REST request whose caller was verified. */
 export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logger, caller: Caller): RestCall {
-  const trace = traceOf(request);
+  const trace = findTrace(request);
   const whenEncoded: (() => void)[] = [];
   let signal: AbortSignal | undefined;
   let gone: AbortSignal | undefined;
@@ -30,7 +30,7 @@ export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logg
     caller,
     api: 'rest',
     trace,
-    header: (name) => headerOf(request, name),
+    header: (name) => readHeader(request, name),
     setResponseHeader: (name, value) => void reply.header(name, value),
     onEncoded: (done) => void whenEncoded.push(done),
     encoded() {
@@ -42,18 +42,18 @@ export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logg
       return log.child({ traceId: trace.traceId });
     },
     get signal() {
-      signal ??= signalOf(reply);
+      signal ??= openSignal(reply);
       return signal;
     },
     get gone() {
-      gone ??= goneSignalOf(reply);
+      gone ??= openGoneSignal(reply);
       return gone;
     },
   };
 }
 
 /** Made when it is first read, because most handlers do not read it. It is aborted at once if the client has gone. */
-function signalOf(reply: FastifyReply): AbortSignal {
+function openSignal(reply: FastifyReply): AbortSignal {
   const aborting = new AbortController();
   const timer = setTimeout(() => aborting.abort(deadlineExceeded()), callDeadlineMs);
   onClosed(reply, () => {
@@ -63,13 +63,13 @@ function signalOf(reply: FastifyReply): AbortSignal {
   return aborting.signal;
 }
 
-function goneSignalOf(reply: FastifyReply): AbortSignal {
+function openGoneSignal(reply: FastifyReply): AbortSignal {
   const aborting = new AbortController();
   onClosed(reply, () => aborting.abort(clientGone()));
   return aborting.signal;
 }
 
-function headerOf(request: FastifyRequest, name: string): string | undefined {
+function readHeader(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }

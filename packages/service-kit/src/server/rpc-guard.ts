@@ -3,7 +3,7 @@ import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { type ContextValues, createContextKey, createContextValues } from '@connectrpc/connect';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toDomainError } from '@ticketing/errors/translate-error.ts';
-import { maxBodyBytesOf } from '@ticketing/rest/codec/options.ts';
+import { readMaxBodyBytes } from '@ticketing/rest/codec/options.ts';
 import { bodyTooLarge } from '@ticketing/rest/limits/body-headers.ts';
 import { parseJson } from '@ticketing/rest/limits/parse-json.ts';
 import { limitWireStructure } from '@ticketing/rest/limits/wire-structure-limit.ts';
@@ -19,7 +19,7 @@ import type { LogRefusal } from '../observability/refusal-log.ts';
 import { endStream } from './http2-sessions.ts';
 import { anonymousLimit } from './limit-anonymous.ts';
 import { onClosed } from './on-closed.ts';
-import { traceOf } from './rest-call.ts';
+import { findTrace } from './rest-call.ts';
 import { sendRpcError } from './send-rpc-error.ts';
 
 /** The contracts, limits and parts by which the guard decides. */
@@ -108,7 +108,7 @@ export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (requ
   app.addHook('onRequest', async (request, reply) => {
     const method = methods.get(request.routeOptions.url ?? '');
     if (!method) return undefined;
-    await turns.wait(connectionOf(request));
+    await turns.wait(findConnection(request));
     try {
       await admit(method, request, reply);
       return undefined;
@@ -120,7 +120,7 @@ export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (requ
         route: method.toString(),
         address: request.ip,
         caller: callers.get(request),
-        traceId: traceOf(request).traceId,
+        traceId: findTrace(request).traceId,
       });
       return sendRpcError(error, request, reply);
     }
@@ -128,7 +128,7 @@ export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (requ
   return (request) => createContextValues().set(admittedKey, calls.get(request));
 }
 
-function connectionOf({ raw }: FastifyRequest): object {
+function findConnection({ raw }: FastifyRequest): object {
   return 'stream' in raw ? ((raw.stream as ServerHttp2Stream).session ?? raw) : raw.socket;
 }
 
@@ -191,7 +191,7 @@ function malformedUrl(detail: string): DomainError {
 
 /** Refuses a body that announces more than its method accepts. The prefix of its message is not counted. */
 function requireBodyFits({ headers }: FastifyRequest, method: DescMethod): void {
-  const maxBytes = maxBodyBytesOf(method);
+  const maxBytes = readMaxBodyBytes(method);
   if (Number(headers['content-length'] ?? 0) > maxBytes + envelopeBytes) throw bodyTooLarge(maxBytes);
 }
 

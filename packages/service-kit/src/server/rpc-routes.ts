@@ -2,12 +2,12 @@ import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, Message } 
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import { toConnectError } from '@ticketing/errors/error-table.ts';
 import { toDomainError, translateUpstreamErrors } from '@ticketing/errors/translate-error.ts';
-import { maxBodyBytesOf } from '@ticketing/rest/codec/options.ts';
+import { readMaxBodyBytes } from '@ticketing/rest/codec/options.ts';
 import type { ServiceImplementation } from '@ticketing/rest/routes/rest-api.ts';
 import type { Call } from '../call/call.ts';
 import { reportRpcError } from './report-server-error.ts';
 import { requireValid } from './require-valid.ts';
-import { callOf } from './rpc-interceptor.ts';
+import { findCall } from './rpc-interceptor.ts';
 
 /** Routes the RPCs of services to their handlers. */
 export function rpcRoutes(implementations: readonly ServiceImplementation<Call>[]): (router: ConnectRouter) => void {
@@ -26,7 +26,7 @@ export function rpcRoutes(implementations: readonly ServiceImplementation<Call>[
             const call = admittedCall(method, context);
             return translateUpstreamErrors(() => handler(call, message));
           },
-          { readMaxBytes: maxBodyBytesOf(method) },
+          { readMaxBytes: readMaxBodyBytes(method) },
         );
       }
     }
@@ -34,7 +34,7 @@ export function rpcRoutes(implementations: readonly ServiceImplementation<Call>[
 }
 
 function admittedCall(method: DescMethod, context: HandlerContext): Call {
-  const call = callOf(context.values);
+  const call = findCall(context.values);
   if (!call) throw new Error(`${method.toString()} was not admitted`);
   return call;
 }

@@ -32,7 +32,7 @@ const validate = messageValidator(SettingsSchema);
  *
  * Errors: those of an invalid value, with the pointer `#/<name>`.
  */
-export function settingsOf(values: SettingValues): Settings {
+export function toSettings(values: SettingValues): Settings {
   const all = Object.fromEntries([...knownSettings.values()].map((one) => [one.name, one.defaultValue]));
   const problems = new Problems();
   const settings = decode({ ...all, ...values }, '#', problems) as Settings | undefined;

@@ -10,7 +10,7 @@ import { sharedRead } from '@ticketing/runtime/shared-read.ts';
 import { spacedRead } from '@ticketing/runtime/spaced-read.ts';
 import { openStoredCopy } from '@ticketing/store/cache/stored-copy.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
-import { settingsOf } from './known-settings.ts';
+import { toSettings } from './known-settings.ts';
 
 /**
  * How new settings must be: at most half a second old, or older while the store does not respond at once; as new as what any
@@ -38,7 +38,7 @@ const patienceMs = 250;
 const askEveryMs = 1_000;
 
 /** The configuration of an installation where nothing was set yet. */
-export const defaultConfiguration: Configuration = create(ConfigurationSchema, { settings: settingsOf({}) });
+export const defaultConfiguration: Configuration = create(ConfigurationSchema, { settings: toSettings({}) });
 
 /** Opens the copy in the database of a service. Source: docs/reference/architecture.md, Inside a service. */
 export function openSettingsCopy(

@@ -39,7 +39,7 @@ export function readTlsFiles(config: TlsConfig): { files: TlsFiles; problems: re
     try {
       return readFileSync(path);
     } catch (error) {
-      problems.push(`${variable}: ${path} cannot be read (${codeOf(error)}).`);
+      problems.push(`${variable}: ${path} cannot be read (${readCode(error)}).`);
       return undefined;
     }
   };
@@ -72,7 +72,7 @@ function checkContext(context: SecureContextOptions, files: readonly string[], p
   try {
     createSecureContext(context);
   } catch (error) {
-    problems.push(`${files.join(' and ')} are refused by OpenSSL (${codeOf(error)}).`);
+    problems.push(`${files.join(' and ')} are refused by OpenSSL (${readCode(error)}).`);
   }
 }
 
@@ -104,6 +104,6 @@ function readPrivateKey(pem: Buffer, problems: string[]): KeyObject | undefined 
   }
 }
 
-function codeOf(error: unknown): string {
+function readCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

@@ -49,7 +49,7 @@ export function entryAfter(
   change: Omit<AuditEntry, 'number' | 'previous' | 'hash'>,
 ): AuditEntry {
   const entry = { ...change, number: number + 1, previous: hash };
-  return { ...entry, hash: hashOf(entry) };
+  return { ...entry, hash: hashEntry(entry) };
 }
 
 /** The result of checking a chain: its entries, the last point, and the problems in words. */
@@ -88,7 +88,7 @@ export async function checkChain(
     count += 1;
     if (entry.number !== end.number + 1) report(`entry ${entry.number} stands where ${end.number + 1} should`);
     else if (entry.previous !== end.hash) report(`entry ${entry.number} does not follow the one before it`);
-    if (entry.hash !== hashOf(entry)) report(`entry ${entry.number} was changed`);
+    if (entry.hash !== hashEntry(entry)) report(`entry ${entry.number} was changed`);
     end = { number: entry.number, hash: entry.hash };
     check(end);
   }
@@ -98,7 +98,7 @@ export async function checkChain(
 }
 
 /** The hash of an entry: of its values in a fixed order, as JSON. */
-function hashOf(entry: Omit<AuditEntry, 'hash'>): string {
+function hashEntry(entry: Omit<AuditEntry, 'hash'>): string {
   const { number, changeId, at, actor, method, subject, fields, traceId, outcome, previous } = entry;
   return hashText(
     JSON.stringify([

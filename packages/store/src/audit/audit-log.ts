@@ -52,16 +52,16 @@ export const undecidedMs = 120_000;
 
 const batchSize = 100;
 
-const collectionsOf = (connection: Connection) => ({
+const openCollections = (connection: Connection) => ({
   pending: openCollection<PendingDocument>(connection, 'auditPending'),
   chain: openCollection<EntryDocument>(connection, 'auditEntries'),
   points: openCollection<PointDocument>(connection, 'auditPoints'),
 });
-type Collections = ReturnType<typeof collectionsOf>;
+type Collections = ReturnType<typeof openCollections>;
 
 /** Creates the indexes of the audit log. */
 export async function buildAuditIndexes(connection: Connection): Promise<void> {
-  const { chain, pending } = collectionsOf(connection);
+  const { chain, pending } = openCollections(connection);
   await chain.createIndex({ changeId: 1 });
   await chain.createIndex({ at: 1 });
   await pending.createIndex({ isMade: 1, at: 1 });
@@ -73,7 +73,7 @@ export function openAuditLog(
   service: string,
   now: () => number = () => serverTime(connection),
 ): AuditLog {
-  const collections = collectionsOf(connection);
+  const collections = openCollections(connection);
   const { pending, chain, points } = collections;
   const start = async () => (await points.findOne({ _id: 'start' })) ?? chainStart(service);
   const entries = async function* (filter: mongo.Filter<EntryDocument>): AsyncGenerator<AuditEntry> {
@@ -149,7 +149,7 @@ async function append(
   { _id: changeId, at, isMade, ...change }: PendingDocument,
 ): Promise<void> {
   for (;;) {
-    const end = await endOf({ chain, points }, first);
+    const end = await findEnd({ chain, points }, first);
     if (await chain.findOne({ changeId }, { projection: { _id: 1 } })) return;
     const outcome = isMade ? 'done' : 'unknown';
     const { number, ...entry } = entryAfter(end, { ...change, changeId, at: at.toISOString(), outcome });
@@ -167,7 +167,10 @@ async function append(
  * The point after which the next entry comes. If the last entries were removed from the collection, it is the noted
  * point after them: the gap stays, and a check finds it.
  */
-async function endOf({ chain, points }: Pick<Collections, 'chain' | 'points'>, first: ChainPoint): Promise<ChainPoint> {
+async function findEnd(
+  { chain, points }: Pick<Collections, 'chain' | 'points'>,
+  first: ChainPoint,
+): Promise<ChainPoint> {
   const [last] = await chain
     .find({}, { projection: { hash: 1 } })
     .sort({ _id: -1 })

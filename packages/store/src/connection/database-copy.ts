@@ -26,7 +26,7 @@ const lengthBytes = 4;
 export async function copyDatabase(connection: Connection, folder: string): Promise<CopiedCollection[]> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return eachCollection(connection, async (name, documents) => {
-    const file = createWriteStream(fileOf(folder, name), { mode: 0o600, flags: 'wx' });
+    const file = createWriteStream(filePath(folder, name), { mode: 0o600, flags: 'wx' });
     await pipeline(Readable.from(documents), createGzip(), file);
   });
 }
@@ -53,7 +53,7 @@ export async function restoreDatabase(
     if (found) throw new Error(`The database ${connection.name} is not empty; restore into a new one.`);
   }
   for (const { name, documents, sha256 } of copied) {
-    const inserted = await restoreCollection(connection, name, fileOf(folder, name));
+    const inserted = await restoreCollection(connection, name, filePath(folder, name));
     if (inserted.documents !== documents || inserted.sha256 !== sha256) {
       throw new Error(`The copy of ${connection.name}.${name} is damaged: it is not what was written.`);
     }
@@ -62,7 +62,7 @@ export async function restoreDatabase(
 
 /** Reads the documents of a collection from a copy. Errors: a file that is missing or damaged. */
 export async function* readCopiedDocuments(folder: string, name: string): AsyncGenerator<Record<string, unknown>> {
-  for await (const document of documentsInFile(fileOf(folder, name))) yield BSON.deserialize(document);
+  for await (const document of documentsInFile(filePath(folder, name))) yield BSON.deserialize(document);
 }
 
 function documentsInFile(file: string): AsyncGenerator<Buffer> {
@@ -142,6 +142,6 @@ function counter(name: string) {
   };
 }
 
-function fileOf(folder: string, name: string): string {
+function filePath(folder: string, name: string): string {
   return join(folder, `${name}.bson.gz`);
 }

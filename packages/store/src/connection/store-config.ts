@@ -44,7 +44,7 @@ export interface DatabaseUser {
 }
 
 /** The user of the server as whom a URI connects; undefined if it names none with a password, or one of another system. */
-export function databaseUserOf(uri: string): DatabaseUser | undefined {
+export function readDatabaseUser(uri: string): DatabaseUser | undefined {
   const { username: name, password, source } = new mongo.MongoClient(uri).options.credentials ?? {};
   return name && password && source && source !== '$external' ? { name, password, source } : undefined;
 }

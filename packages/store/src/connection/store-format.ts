@@ -16,7 +16,7 @@ interface FormatDocument {
 
 const id = 'storeFormat';
 
-const collectionOf = (connection: Connection) => openCollection<FormatDocument>(connection, id);
+const openFormats = (connection: Connection) => openCollection<FormatDocument>(connection, id);
 
 /**
  * Marks a new database with the format of this version.
@@ -26,13 +26,13 @@ const collectionOf = (connection: Connection) => openCollection<FormatDocument>(
 export async function markFormat(connection: Connection, name: string): Promise<void> {
   // Listed before the mark is read: another process that sets the database up at the same time writes the mark first.
   const collections = await connection.listCollections();
-  const known = await collectionOf(connection).findOne({ _id: id });
+  const known = await openFormats(connection).findOne({ _id: id });
   if (known ? known.format !== currentFormat : collections.length > 0) {
     throw new Error(`${name} was set up by another version of this system; configure an empty one.`);
   }
   if (known) return;
   try {
-    await collectionOf(connection).insertOne({ _id: id, format: currentFormat, storeId: randomUUID() });
+    await openFormats(connection).insertOne({ _id: id, format: currentFormat, storeId: randomUUID() });
   } catch (error) {
     // Another process has marked it in the meantime.
     if (!isDuplicateKey(error)) throw error;
@@ -40,8 +40,8 @@ export async function markFormat(connection: Connection, name: string): Promise<
 }
 
 /** The id of the database, which its restored backups keep. Undefined if an older version has set it up. */
-export async function storeIdOf(connection: Connection): Promise<string | undefined> {
-  return (await collectionOf(connection).findOne({ _id: id }))?.storeId;
+export async function readStoreId(connection: Connection): Promise<string | undefined> {
+  return (await openFormats(connection).findOne({ _id: id }))?.storeId;
 }
 
 /** The id of a copied database; undefined if an older version has set it up. Errors: as of `readCopiedDocuments`. */
@@ -52,5 +52,5 @@ export async function copiedStoreId(folder: string): Promise<string | undefined>
 
 /** Whether a database has been set up for this version. */
 export async function isSetUp(connection: Connection): Promise<boolean> {
-  return (await collectionOf(connection).findOne({ _id: id }))?.format === currentFormat;
+  return (await openFormats(connection).findOne({ _id: id }))?.format === currentFormat;
 }

@@ -19,11 +19,11 @@ export function compileObject<Result>(
   properties: readonly (readonly [name: string, source: Source])[],
 ): (first: object, second?: object) => Result {
   const reads: unknown[] = [];
-  const expressionOf = (source: Source) => {
+  const renderExpression = (source: Source) => {
     if ('constant' in source) return JSON.stringify(source.constant);
     const value = `${source.input}[${JSON.stringify(source.name)}]`;
     return source.read ? `reads[${reads.push(source.read) - 1}](${value})` : value;
   };
-  const literal = properties.map(([name, source]) => `${JSON.stringify(name)}: ${expressionOf(source)}`);
+  const literal = properties.map(([name, source]) => `${JSON.stringify(name)}: ${renderExpression(source)}`);
   return compileFunction(`(first, second) => ({${literal.join()}})`, { reads });
 }

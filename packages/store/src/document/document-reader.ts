@@ -9,7 +9,7 @@ import { compileObject } from './compile-object.ts';
  * took twice the time, and made several times the garbage, of everything else (docs/decisions/0018).
  */
 export function documentReader<Document>(names: readonly string[]): (bytes: Uint8Array) => Document {
-  const known = new Map(names.map((name, index) => [hashOf(name), { name, index }]));
+  const known = new Map(names.map((name, index) => [hashName(name), { name, index }]));
   if (known.size < names.length) throw new Error('two names have the same hash');
   const makeDocument = compileObject<Document>(
     names.map((name, index) => [name, { input: 'first', name: String(index) }]),
@@ -27,7 +27,7 @@ export function documentReader<Document>(names: readonly string[]): (bytes: Uint
       }
       const field = known.get(hash);
       if (field && hasName(field.name, buffer, nameAt, end)) values[field.index] = readValue(buffer, at, end + 1);
-      at = end + 1 + sizeOf(buffer, at, end + 1);
+      at = end + 1 + readSize(buffer, at, end + 1);
     }
     return makeDocument(values);
   };
@@ -52,7 +52,7 @@ const type = {
 /** The size of a document without fields. */
 const emptySize = 5;
 
-function hashOf(name: string): number {
+function hashName(name: string): number {
   return Buffer.from(name).reduce((hash, byte) => (Math.imul(hash, 31) + byte) | 0, 0);
 }
 
@@ -65,7 +65,7 @@ function hasName(name: string, buffer: Buffer, start: number, end: number): bool
 }
 
 /** The size in bytes of the value at `at`, whose type is at `start`. */
-function sizeOf(buffer: Buffer, start: number, at: number): number {
+function readSize(buffer: Buffer, start: number, at: number): number {
   switch (buffer[start]) {
     case type.null:
       return 0;
@@ -120,14 +120,14 @@ function readItems(buffer: Buffer, start: number): unknown[] {
   for (let at = start + 4; buffer[at] !== 0; ) {
     const valueAt = buffer.indexOf(0, at + 1) + 1;
     items.push(readValue(buffer, at, valueAt));
-    at = valueAt + sizeOf(buffer, at, valueAt);
+    at = valueAt + readSize(buffer, at, valueAt);
   }
   return items;
 }
 
 /** Reads a value of any other type with the driver: as the only field of a document. */
 function readByDriver(buffer: Buffer, start: number, at: number): unknown {
-  const size = sizeOf(buffer, start, at);
+  const size = readSize(buffer, start, at);
   if (buffer[start] === type.object && size === emptySize) return {};
   const document = Buffer.alloc(4 + 2 + size + 1);
   document.writeInt32LE(document.length);

@@ -43,10 +43,10 @@ export interface Range {
  */
 export function rangesAfter(segments: readonly Segment[], order: Order, position: Position | undefined): Range[] {
   const after = order.direction === 1 ? '$gt' : '$lt';
-  const sortOf = (field: string): Record<string, 1 | -1> =>
+  const sortBy = (field: string): Record<string, 1 | -1> =>
     field === '_id' ? { _id: order.direction } : { [field]: order.direction, _id: order.direction };
   return segments.flatMap(({ match, field }, segment): Range[] => {
-    const sort = sortOf(field);
+    const sort = sortBy(field);
     if (!position || segment > position.segment) return [{ segment, match, field, sort }];
     if (segment < position.segment) return [];
     const laterId = { _id: { [after]: position.id } };

@@ -86,15 +86,15 @@ const maxInlineBytes = 1024 * 1024;
 const durationMs = 10_000;
 const keptMs = 24 * 60 * 60 * 1000;
 
-const collectionOf = (connection: Connection) => openCollection<IdempotencyDocument>(connection, 'idempotencyKeys');
+const openKeys = (connection: Connection) => openCollection<IdempotencyDocument>(connection, 'idempotencyKeys');
 
-const erasedSubjectsOf = (connection: Connection) => openCollection<ErasedSubject>(connection, 'erasedSubjects');
+const openErasedSubjects = (connection: Connection) => openCollection<ErasedSubject>(connection, 'erasedSubjects');
 
 /** Creates the indexes of the stored requests. */
 export async function buildIdempotencyIndexes(connection: Connection): Promise<void> {
-  await erasedSubjectsOf(connection).createIndex({ expiresAt: 1 });
-  await collectionOf(connection).createIndex({ subjects: 1 });
-  await collectionOf(connection).createIndex({ expiresAt: 1 });
+  await openErasedSubjects(connection).createIndex({ expiresAt: 1 });
+  await openKeys(connection).createIndex({ subjects: 1 });
+  await openKeys(connection).createIndex({ expiresAt: 1 });
   await buildPartIndexes(connection);
   await buildBudgetIndexes(connection);
 }
@@ -104,8 +104,8 @@ export function openIdempotencyStore(
   connection: Connection,
   now: () => number = () => serverTime(connection),
 ): IdempotencyStore {
-  const collection = collectionOf(connection);
-  const erasedSubjects = erasedSubjectsOf(connection);
+  const collection = openKeys(connection);
+  const erasedSubjects = openErasedSubjects(connection);
   const parts = openResponseParts(connection, now, keptMs);
   const budget = openResponseBudget(connection, now, keptMs);
   const records: Records = {
@@ -137,7 +137,7 @@ export function openIdempotencyStore(
         return recorded;
       }),
     async complete(claim, response, subjects) {
-      const names = subjects.map(nameOf);
+      const names = subjects.map(subjectName);
       await storeCall(() => budget.add(claim.sender, response.length));
       const isInline = response.length <= maxInlineBytes;
       const stored = isInline
@@ -152,7 +152,7 @@ export function openIdempotencyStore(
       await storeCall(() => collection.deleteOne(isOwned(claim)));
     },
     async eraseAbout(subject) {
-      const _id = nameOf(subject);
+      const _id = subjectName(subject);
       const recorded = { $set: { expiresAt: new Date(now() + keptMs) } };
       await storeCall(() => retryUpsert(() => erasedSubjects.updateOne({ _id }, recorded, { upsert: true })));
       await eraseAbout(records, _id);
@@ -258,7 +258,7 @@ function partCheck(records: Records): PartCheck {
   };
 }
 
-function nameOf({ kind, id }: ResponseSubject): string {
+function subjectName({ kind, id }: ResponseSubject): string {
   return `${kind}/${id}`;
 }
 

@@ -45,17 +45,17 @@ const partBytes = 4 * 1024 * 1024;
 const checkAfterMs = 60_000;
 const checkBatch = 100;
 
-const collectionOf = (connection: Connection) => openCollection<PartDocument>(connection, 'idempotencyParts');
+const openParts = (connection: Connection) => openCollection<PartDocument>(connection, 'idempotencyParts');
 
 /** Creates the indexes of the parts. */
 export async function buildPartIndexes(connection: Connection): Promise<void> {
-  const collection = collectionOf(connection);
+  const collection = openParts(connection);
   for (const field of ['subjects', 'checkAt', 'expiresAt']) await collection.createIndex({ [field]: 1 });
 }
 
 /** Opens the parts on a connection. Units: `now` and `keptMs` in milliseconds. */
 export function openResponseParts(connection: Connection, now: () => number, keptMs: number): ResponseParts {
-  const collection = collectionOf(connection);
+  const collection = openParts(connection);
   return {
     async write(requestKey, response, subjects) {
       const id = randomUUID();

@@ -23,16 +23,16 @@ interface ErasedId {
   erasedAt: number;
 }
 
-const collectionOf = (connection: Connection, name: string) => openCollection<ErasedId>(connection, name);
+const openErasedIds = (connection: Connection, name: string) => openCollection<ErasedId>(connection, name);
 
 /** Builds the missing indexes of the erased ids in a collection. */
 export async function buildErasedIdIndexes(connection: Connection, collection: string): Promise<void> {
-  await collectionOf(connection, collection).createIndex({ erasedAt: 1 });
+  await openErasedIds(connection, collection).createIndex({ erasedAt: 1 });
 }
 
 /** Opens the erased ids in a collection. Units: Unix ms. */
 export function erasedIds(connection: Connection, collection: string, now: () => number): ErasedIds {
-  const ids = collectionOf(connection, collection);
+  const ids = openErasedIds(connection, collection);
   const find = async (filter: mongo.Filter<ErasedId>) => {
     const found = await ids.find(filter, { projection: { _id: 1 } }).toArray();
     return found.map(({ _id }) => _id);

@@ -1,4 +1,4 @@
-import { freeSlug, stemOf } from '@ticketing/text/slug.ts';
+import { freeSlug, slugStem } from '@ticketing/text/slug.ts';
 import type { mongo } from 'mongoose';
 import { conflict } from '../document/retry-on-conflict.ts';
 import { isDuplicateKey } from '../document/store-error.ts';
@@ -42,7 +42,7 @@ export function slugInserts<Document extends SlugDocument>(
   }
 
   async function slugsBeside(document: Document): Promise<Set<string>> {
-    const stem = stemOf(document.slug);
+    const stem = slugStem(document.slug);
     // A tilde sorts after everything that a slug may contain.
     const filter = { ...siblingsOf(document), slug: { $gte: stem, $lt: `${stem}~` } } as mongo.Filter<Document>;
     const found = await collection.find(filter, { projection: { slug: 1 } }).toArray();

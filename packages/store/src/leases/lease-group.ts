@@ -125,14 +125,14 @@ function ownedParts<Part extends Leased>(
   const parts = openCollection<Part>(connection, options.collection);
   const leases = openLeases(parts, { connection, durationMs: options.times.durationMs });
   const owned = new Map<string, { stop: AbortController; ended: Promise<void> }>();
-  const idOf = (part: string) => `${options.group}/${part}`;
+  const leaseId = (part: string) => `${options.group}/${part}`;
 
   function begin(part: string, document: Part & { lease: Lease }): void {
     const stop = new AbortController();
     const ended = options
       .work(part, document, stop.signal)
       .catch(options.onError)
-      .then(() => leases.release({ id: idOf(part), owner }))
+      .then(() => leases.release({ id: leaseId(part), owner }))
       .then(() => undefined, options.onError)
       .finally(() => owned.delete(part));
     owned.set(part, { stop, ended });
@@ -144,7 +144,7 @@ function ownedParts<Part extends Leased>(
     async renew(): Promise<Set<string>> {
       const names = [...owned.keys()];
       if (names.length === 0) return new Set();
-      const isOwned: Query = { _id: { $in: names.map(idOf) }, 'lease.owner': owner };
+      const isOwned: Query = { _id: { $in: names.map(leaseId) }, 'lease.owner': owner };
       const change: Query = { $set: { lease: leases.begin(owner) } };
       const { matchedCount } = await parts.updateMany(isOwned as never, change as never);
       if (matchedCount === names.length) return new Set(names);
@@ -154,7 +154,7 @@ function ownedParts<Part extends Leased>(
     /** Claims a part and begins to work on it, unless this or another member owns it. */
     async claim(part: string): Promise<void> {
       if (owned.has(part)) return;
-      const document = await leases.claim({ _id: idOf(part) }, { owner, setOnInsert: options.initial as Query });
+      const document = await leases.claim({ _id: leaseId(part) }, { owner, setOnInsert: options.initial as Query });
       if (document) begin(part, document);
     },
     /** Stops the work on all parts but these. Each part is released when its work has ended. */

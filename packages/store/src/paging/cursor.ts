@@ -54,7 +54,7 @@ export function cursorCodec(key: Buffer): CursorCodec {
  * Makes the codec of a service. Its key is derived from the signing key of the service, which all replicas share: each can
  * read the cursors of the others.
  */
-export function cursorCodecOf(signingKeyFile: string): CursorCodec {
+export function openCursorCodec(signingKeyFile: string): CursorCodec {
   return cursorCodec(derivedKey(signingKeyFile, 'cursor'));
 }
 

@@ -46,7 +46,7 @@ export function openResponseBudget(connection: Connection, now: () => number, ke
   const stored = openHourlyBytes(connection, collection, { now, keptMs });
   const accounts = new Map<string, Account>();
 
-  function accountOf(owner: string): Account {
+  function findAccount(owner: string): Account {
     const known = accounts.get(owner);
     if (known && performance.now() - known.readAt < readEveryMs) return known;
     const hours = stored.hours(owner);
@@ -69,12 +69,12 @@ export function openResponseBudget(connection: Connection, now: () => number, ke
 
   return {
     async exceededForMs({ name, maxBytes }) {
-      const account = accountOf(name);
+      const account = findAccount(name);
       const hours = await account.hours.catch(() => []);
       return exceededForMs(hours, { added: account.added, maxBytes, now: now(), keptMs });
     },
     async add({ name }, bytes) {
-      const account = accountOf(name);
+      const account = findAccount(name);
       account.added += bytes;
       account.unsaved += bytes;
       if (account.unsaved >= saveAtBytes) await save(name, account);

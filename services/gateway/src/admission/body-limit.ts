@@ -8,12 +8,12 @@ import { tooManyAtOnce } from '@ticketing/service-kit/admission/caller-limits.ts
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { admissionOf, requestContextOf } from '../request-context.ts';
+import { findRequestContext, requireAdmission } from '../request/context.ts';
 
 /** Refuses a body whose headers say that the service would refuse it. Errors: unsupported_encoding, body_too_large. */
 export function requireAcceptableBody(request: FastifyRequest): void {
   requirePlainBody(request.headers);
-  requireBodyFits(request.headers, limitOf(request));
+  requireBodyFits(request.headers, findLimit(request));
 }
 
 /** The largest total size of the bodies of one caller's requests in flight. */
@@ -31,7 +31,7 @@ export function bodiesOfCallers(): (request: FastifyRequest, reply: FastifyReply
   return (request, reply) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
     if (length === undefined && encoding === undefined) return;
-    const share = budget.open(callerKey(admissionOf(request).caller));
+    const share = budget.open(callerKey(requireAdmission(request).caller));
     let isOver = false;
     onClosed(reply, () => {
       isOver = true;
@@ -42,7 +42,7 @@ export function bodiesOfCallers(): (request: FastifyRequest, reply: FastifyReply
       if (isOver || share.tryGrow(bytes)) return;
       throw tooManyAtOnce('The bodies of the requests that this caller has in flight are too large together.');
     };
-    if (length === undefined) requestContextOf(request).takeBodyBytes = take;
+    if (length === undefined) findRequestContext(request).takeBodyBytes = take;
     else take(Number(length));
   };
 }
@@ -57,8 +57,8 @@ export function bodyWithinLimit(request: FastifyRequest, body: NodeJS.ReadableSt
 }
 
 function byteLimiter(request: FastifyRequest, body: NodeJS.ReadableStream): Transform {
-  const limit = limitOf(request);
-  const take = requestContextOf(request).takeBodyBytes;
+  const limit = findLimit(request);
+  const take = findRequestContext(request).takeBodyBytes;
   const count = pieceCounter();
   let seen = 0;
   return byteCounter(body, (piece) => {
@@ -73,6 +73,6 @@ function byteLimiter(request: FastifyRequest, body: NodeJS.ReadableStream): Tran
   });
 }
 
-function limitOf(request: FastifyRequest): number {
-  return requestContextOf(request).route?.maxBodyBytes ?? defaultMaxBodyBytes;
+function findLimit(request: FastifyRequest): number {
+  return findRequestContext(request).route?.maxBodyBytes ?? defaultMaxBodyBytes;
 }

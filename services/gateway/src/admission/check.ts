@@ -4,10 +4,10 @@ import type { RateLimits } from '@ticketing/service-kit/admission/rate-limits.ts
 import type { VerifiedToken, VerifyToken } from '@ticketing/service-kit/identity/access-token.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ClientAddress } from '../client-address.ts';
-import { requestContextOf } from '../request-context.ts';
+import type { ClientAddress } from '../request/client-address.ts';
+import { type Credential, findRequestContext } from '../request/context.ts';
 import { sessionPath } from '../session/routes.ts';
-import { type Credential, credentialOf } from './credential.ts';
+import { readCredential } from './credential.ts';
 import { requireSameOrigin } from './same-origin.ts';
 
 /** The rules and limits by which requests are admitted. */
@@ -36,7 +36,7 @@ export function admissionCheck(
   const failed = failedTokens(rules.failedTokensPerMinute, rules.monotonicMs);
   const admit = (request: FastifyRequest, reply: FastifyReply, credential: Credential, verified: VerifiedToken) => {
     const { caller, expiresAt } = verified;
-    requestContextOf(request).admission = { ...credential, caller, expiresAt };
+    findRequestContext(request).admission = { ...credential, caller, expiresAt };
     onClosed(
       reply,
       limits.begin(caller, (name, value) => reply.header(name, value)),
@@ -44,7 +44,7 @@ export function admissionCheck(
     if (credential.source === 'cookie') requireOwnOrigin(request, rules);
   };
   return (request, reply) => {
-    const credential = credentialOf(request.headers, rules.sessionCookie);
+    const credential = readCredential(request.headers, rules.sessionCookie);
     const verified = failed.guard(rules.addressOf(request), () => rules.verify(credential.token));
     if (!(verified instanceof Promise)) return admit(request, reply, credential, verified);
     return verified.then(
@@ -60,7 +60,7 @@ export function admissionCheck(
 
 function requireOwnOrigin(request: FastifyRequest, { publicOrigin }: AdmissionRules): void {
   const { method: verb, url, headers } = request;
-  requireSameOrigin({ verb, url, headers, route: requestContextOf(request).route }, publicOrigin);
+  requireSameOrigin({ verb, url, headers, route: findRequestContext(request).route }, publicOrigin);
 }
 
 /** Whether a request only clears the session cookie that it carries. */

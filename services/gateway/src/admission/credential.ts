@@ -1,12 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { bearerToken } from '@ticketing/service-kit/admission/authenticator.ts';
+import type { Credential } from '../request/context.ts';
 import { readCookie } from '../session/cookie.ts';
-
-/** The token of a request, and where it was found. */
-export interface Credential {
-  token: string;
-  source: 'header' | 'cookie';
-}
 
 /**
  * Finds the token of a request. If there is an `Authorization` header, the cookie is ignored, even if the header is
@@ -15,7 +10,7 @@ export interface Credential {
  * Errors: missing_token, invalid_token.
  * Source: docs/reference/api.md, Credentials; docs/reference/api.md, Cookies.
  */
-export function credentialOf(headers: IncomingHttpHeaders, cookieName: string): Credential {
+export function readCredential(headers: IncomingHttpHeaders, cookieName: string): Credential {
   const { authorization, cookie } = headers;
   const token = authorization === undefined && cookie !== undefined ? readCookie(cookie, cookieName) : undefined;
   if (token !== undefined) return { token, source: 'cookie' };

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { ContractRoute } from './route-table.ts';
+import type { ContractRoute } from '../request/route-table.ts';
 
 /** The parts of a request with a session cookie that decide whether its origin is checked. */
 export interface CookieRequest {

@@ -6,7 +6,7 @@ import {
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { EventService } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { settingChangedTopic, tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
-import { accessOf, restRuleOf, spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { readAccessRule, readRestRule, readSpellings } from '@ticketing/rest/codec/options.ts';
 import { type AsyncApiDocument, asyncApiDocument } from '@ticketing/rest/documents/asyncapi.ts';
 
 /** The AsyncAPI document of the events of the system, from the contracts. */
@@ -20,7 +20,7 @@ export function eventDescription(): AsyncApiDocument {
         topic: ticketChangedTopic,
         message: TicketChangedSchema,
         key: 'The id of the ticket.',
-        types: [...spellingsOf(TicketChangeTypeSchema).values()],
+        types: [...readSpellings(TicketChangeTypeSchema).values()],
         source: 'ticketing/tickets',
       },
       {
@@ -42,7 +42,7 @@ export function eventDescription(): AsyncApiDocument {
       event: TicketChangedSchema,
       types: TicketChangeTypeSchema,
       testType: 'webhook.test',
-      feed: { path: restRuleOf(followEvents)?.path ?? '', right: String(accessOf(followEvents)?.value) },
+      feed: { path: readRestRule(followEvents)?.path ?? '', right: String(readAccessRule(followEvents)?.value) },
     },
   });
 }

@@ -2,7 +2,7 @@ import { openApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayHarness, startHarness } from '../../test/harness.ts';
 import { send } from '../../test/http-client.ts';
-import { upstreams } from '../upstreams.ts';
+import { upstreams } from '../request/upstreams.ts';
 
 let harness: GatewayHarness;
 let clock = 1_000_000;

@@ -1,7 +1,7 @@
 import { mergeOpenApi, openApiDocument } from '@ticketing/rest/documents/openapi.ts';
 import { expect, test } from 'vitest';
+import { upstreams } from '../request/upstreams.ts';
 import { sessionPath } from '../session/routes.ts';
-import { upstreams } from '../upstreams.ts';
 import { sessionDocument } from './session-openapi.ts';
 
 test('the description of the session cookie can be merged with those of all services', () => {

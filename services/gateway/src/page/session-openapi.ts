@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { type OpenApiDocument, type OpenApiOperation, openApiDocument } from '@ticketing/rest/documents/openapi.ts';
+import { upstreams } from '../request/upstreams.ts';
 import { sessionPath } from '../session/routes.ts';
-import { upstreams } from '../upstreams.ts';
 import { introduction } from './introduction.ts';
 
 export const apiTitle = 'Ticketing API';

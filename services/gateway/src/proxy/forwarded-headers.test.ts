@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { expect, test } from 'vitest';
-import { requestContextOf } from '../request-context.ts';
+import { findRequestContext } from '../request/context.ts';
 import { requestHeaders } from './forwarded-headers.ts';
 
 /** The last part of the `traceparent` that a service gets for a request with these flags. */
 function flagsFor(flags: string, isRecorded?: boolean): string | undefined {
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-${flags}`;
   const request = { headers: { traceparent }, body: undefined } as unknown as FastifyRequest;
-  requestContextOf(request).internalAuthorization = 'Bearer token';
+  findRequestContext(request).internalAuthorization = 'Bearer token';
   const sampler = isRecorded === undefined ? undefined : { isSampled: () => isRecorded };
   return requestHeaders(request, sampler, undefined).traceparent?.split('-').at(-1);
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { IncomingHttpHeaders as Http2Headers } from 'node:http2';
 import { type Sampler, traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { FastifyRequest } from 'fastify';
-import { requestContextOf } from '../request-context.ts';
+import { findRequestContext } from '../request/context.ts';
 
 /** The headers of the client that are forwarded. All others are dropped, above all those for identity and forwarding. */
 const fromClient = [
@@ -26,7 +26,7 @@ export function requestHeaders(
   sampler: Sampler | undefined,
   address: string | undefined,
 ): Record<string, string> {
-  const { trace, internalAuthorization } = requestContextOf(request);
+  const { trace, internalAuthorization } = findRequestContext(request);
   if (internalAuthorization === undefined) throw new Error(`${request.url} was not admitted`);
   const traceparent = traceparentOf(trace, sampler);
   const headers: Record<string, string> = { authorization: internalAuthorization, traceparent };

@@ -9,8 +9,8 @@ import type { InternalTokens } from '@ticketing/service-kit/identity/internal-to
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bodyWithinLimit, requireAcceptableBody } from '../admission/body-limit.ts';
-import type { ClientAddress } from '../client-address.ts';
-import { admissionOf, requestContextOf } from '../request-context.ts';
+import type { ClientAddress } from '../request/client-address.ts';
+import { findRequestContext, requireAdmission } from '../request/context.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import type { UpstreamAgent } from './upstream-agent.ts';
 import { deadlineExceeded, upstreamError } from './upstream-error.ts';
@@ -48,12 +48,13 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (request, body, done) => {
     // The service refuses a request without a route and does not read its body, so no body is forwarded.
-    done(null, requestContextOf(request).route && bodyWithinLimit(request, body));
+    done(null, findRequestContext(request).route && bodyWithinLimit(request, body));
   });
   app.addHook('onRequest', async (request, reply) => {
     requireAcceptableBody(request);
     holdBody(request, reply);
-    requestContextOf(request).internalAuthorization = `Bearer ${await tokens.mint(name, admissionOf(request).caller)}`;
+    findRequestContext(request).internalAuthorization =
+      `Bearer ${await tokens.mint(name, requireAdmission(request).caller)}`;
   });
   handleUpstreamErrors(app, options);
   await app.register(fastifyHttpProxy, {
@@ -71,7 +72,7 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
     replyOptions: { rewriteHeaders: responseHeaders, onError: (reply, { error }) => reply.send(error) },
     handler: (request, reply, path, replyOptions) => {
       const call = beginCall(reply, deadlineMs);
-      requestContextOf(request).isForwarded = true;
+      findRequestContext(request).isForwarded = true;
       const forwardOptions = {
         ...replyOptions,
         rewriteRequestHeaders: () => requestHeaders(request, options.tracer, options.addressOf(request)),
@@ -93,7 +94,7 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
 /** Responds to errors, above all to failed calls; a call may also fail between the headers and the body of its response. */
 function handleUpstreamErrors(app: FastifyInstance, options: ProxyOptions): void {
   app.setErrorHandler((error, request, reply) => {
-    if (!requestContextOf(request).isForwarded) return sendProblem(error, request, reply, options);
+    if (!findRequestContext(request).isForwarded) return sendProblem(error, request, reply, options);
     const translated = upstreamError(options.name, error);
     if (!reply.raw.destroyed) logFailure(translated, request, options);
     return sendProblem(translated, request, reply, options);
@@ -102,7 +103,7 @@ function handleUpstreamErrors(app: FastifyInstance, options: ProxyOptions): void
 
 function logFailure(error: DomainError, request: FastifyRequest, { log, name }: ProxyOptions): void {
   if (error.code !== 'unavailable' && error.code !== 'deadline_exceeded') return;
-  const { traceId } = requestContextOf(request).trace;
+  const { traceId } = findRequestContext(request).trace;
   log.warn({ err: error.cause ?? error, upstream: name, traceId }, 'a call to a service failed');
 }
 

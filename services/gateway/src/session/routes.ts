@@ -4,9 +4,9 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import { addressKey } from '@ticketing/service-kit/admission/address-key.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ClientAddress } from '../client-address.ts';
-import { admissionOf, requestContextOf } from '../request-context.ts';
-import { routeNameOf } from '../request-metrics.ts';
+import type { ClientAddress } from '../request/client-address.ts';
+import { findRequestContext, requireAdmission } from '../request/context.ts';
+import { describeRoute } from '../request/metrics.ts';
 import { writeCookie } from './cookie.ts';
 
 /** The path of the session endpoints. */
@@ -34,7 +34,7 @@ export interface SessionOptions {
 export function registerSessionRoutes(app: FastifyInstance, options: SessionOptions): void {
   const { cookieName, now } = options;
   app.post(sessionPath, async (request, reply) => {
-    const { source, token, expiresAt } = admissionOf(request);
+    const { source, token, expiresAt } = requireAdmission(request);
     if (source !== 'header')
       throw new DomainError('unauthenticated', 'missing_token', 'This request needs a bearer token.');
     const lifetimeSeconds = Math.max(0, Math.floor(expiresAt - now() / 1000));
@@ -47,17 +47,17 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionOpti
   });
   app.delete(sessionPath, async (request, reply) => {
     // Only a cookie has a session; if it no longer verifies, its session has ended before.
-    if (requestContextOf(request).admission?.source === 'cookie') logSession(request, 'a session ended', options);
+    if (findRequestContext(request).admission?.source === 'cookie') logSession(request, 'a session ended', options);
     return sendSuccess(reply.header('set-cookie', writeCookie(cookieName)));
   });
   rejectOtherMethods(app, sessionPath, ['POST', 'DELETE']);
 }
 
 function logSession(request: FastifyRequest, message: string, { log, addressOf }: SessionOptions): void {
-  const { traceId } = requestContextOf(request).trace;
+  const { traceId } = findRequestContext(request).trace;
   const address = addressKey(addressOf(request));
-  const caller = callerKey(admissionOf(request).caller);
-  log.info({ route: routeNameOf(request), address, caller, traceId }, message);
+  const caller = callerKey(requireAdmission(request).caller);
+  log.info({ route: describeRoute(request), address, caller, traceId }, message);
 }
 
 function sendSuccess(reply: FastifyReply): FastifyReply {

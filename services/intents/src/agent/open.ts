@@ -24,7 +24,14 @@ export type DeletedReferences = Readonly<Record<'agents' | 'tags' | 'templates',
 
 /** Opens the AI agents. */
 export function openAgents(
-  { config, database, outbound, pages, runtime, log }: Kit<unknown, unknown>,
+  {
+    config,
+    database,
+    outbound,
+    pages,
+    runtime,
+    log,
+  }: Pick<Kit<unknown, unknown>, 'config' | 'database' | 'outbound' | 'pages' | 'runtime' | 'log'>,
   clients: Omit<CalledServices, 'outbound'>,
   deleted: DeletedReferences,
 ): AgentContext {

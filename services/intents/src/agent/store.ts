@@ -3,6 +3,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { removePresent } from '@ticketing/store/document/remove-present.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type UniqueWrites, uniqueWrites } from '@ticketing/store/document/unique-writes.ts';
 import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
@@ -59,11 +60,7 @@ export interface AiAgentStore {
   withBackend(): Promise<AiAgentState[]>;
 }
 
-/**
- * The only limit of this service for write conflicts. People change an AI agent a few times a day: 20 changes during
- * one write come from a program in a loop.
- */
-const maxAttempts = 20;
+const tooOften = 'The AI agent was changed by others at the same time.';
 
 /** Opens the AI agents on a connection. */
 export function aiAgentStore(connection: Connection, runtime: Pick<Runtime, 'random'>): AiAgentStore {
@@ -71,12 +68,19 @@ export function aiAgentStore(connection: Connection, runtime: Pick<Runtime, 'ran
   const write = uniqueWrites(runtime);
   const inserts = slugInserts<AiAgentDocument>(agents as never, () => ({}), write);
   const ids = idSequence(connection, 'aiAgent');
-  return { nextId: () => ids.next(), ...openWrites(agents, inserts, write), ...openReads(agents) };
+  return { nextId: () => ids.next(), ...openWrites({ agents, inserts, write, runtime }), ...openReads(agents) };
 }
 
 type Agents = mongo.Collection<AiAgentDocument>;
 
-function openWrites(agents: Agents, inserts: SlugInserts<AiAgentDocument>, write: UniqueWrites) {
+interface WriteParts {
+  agents: Agents;
+  inserts: SlugInserts<AiAgentDocument>;
+  write: UniqueWrites;
+  runtime: Pick<Runtime, 'random'>;
+}
+
+function openWrites({ agents, inserts, write, runtime }: WriteParts) {
   /** Returns false if another request has changed it first. */
   async function replace(before: AiAgentState, after: AiAgentState): Promise<boolean> {
     const { _id, ...fields } = toDocument(after);
@@ -95,16 +99,14 @@ function openWrites(agents: Agents, inserts: SlugInserts<AiAgentDocument>, write
         if (!(await inserts.insert(toDocument(agent)))) throw duplicateSlug();
       }),
     addNumbered: (agent: AiAgentState) => storeCall(() => inserts.insertNumbered(toDocument(agent))),
-    async commit(id: number, decide: (agent: AiAgentState) => AiAgentState) {
-      for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    commit: (id: number, decide: (agent: AiAgentState) => AiAgentState) =>
+      retryOnConflict(runtime, tooOften, async () => {
         const document = await storeCall(() => agents.findOne({ _id: id }));
         if (!document) return undefined;
         const before = fromDocument(document);
         const after = { ...decide(before), version: before.version + 1 };
-        if (await storeCall(() => replace(before, after))) return after;
-      }
-      throw new DomainError('aborted', 'concurrent_change', 'The AI agent was changed by others at the same time.');
-    },
+        return (await storeCall(() => replace(before, after))) ? after : conflict;
+      }),
     remove: (id: number) =>
       storeCall(() =>
         removePresent(

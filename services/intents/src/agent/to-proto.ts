@@ -5,7 +5,7 @@ import {
   type AiExecutor,
   AiExecutorSchema,
 } from '@ticketing/contracts/ticketing/intents/v1/ai_agent_service_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { AiAgentState } from './rules/agent.ts';
 import { type ExecutorState, executorTypes } from './rules/executor.ts';
 
@@ -19,8 +19,8 @@ export function toProto(state: AiAgentState): AiAgent {
     options: options.map((option) => withoutNulls(option)),
     executor: executorToProto(executor),
     executableBy: { ...withoutNulls(executableBy), kinds: [...executableBy.kinds] },
-    createdAt: timestampOf(createdAt),
-    modifiedAt: timestampOf(modifiedAt),
+    createdAt: toTimestamp(createdAt),
+    modifiedAt: toTimestamp(modifiedAt),
   });
 }
 

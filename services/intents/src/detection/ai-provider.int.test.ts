@@ -7,7 +7,7 @@ import { AiProvider } from '@ticketing/contracts/ticketing/settings/v1/settings_
 import { settingChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
-import { settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
+import { toSettings } from '@ticketing/service-kit/settings/known-settings.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type IntentsHarness, startHarness } from '../../test/harness.ts';
 import { type StubModel, startStubModel } from '../../test/stub-model.ts';
@@ -47,7 +47,7 @@ function serveSettings(router: ConnectRouter): void {
     getConfiguration() {
       requireAvailable();
       const { version, values } = settings;
-      return { configuration: { version, settings: { ...settingsOf({}), ...values } } };
+      return { configuration: { version, settings: { ...toSettings({}), ...values } } };
     },
     getSecrets() {
       requireAvailable();

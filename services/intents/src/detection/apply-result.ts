@@ -2,7 +2,7 @@ import type { Client } from '@connectrpc/connect';
 import type { AnalysisService } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { AiSupportLevel, SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import { type IntentState, intentToProto, nextAutoExecution } from '../intent/rules/intent.ts';
 import type { IntentStore } from '../intent/store.ts';
@@ -64,7 +64,7 @@ function intentsToProto(intents: readonly IntentState[], { restarts }: AnalysisR
   return {
     intents: intents.map(intentToProto),
     aiSupportLevel: supportLevel(intents, restarts),
-    ...(autoExecuteAt === null ? {} : { autoExecuteAt: timestampOf(autoExecuteAt) }),
+    ...(autoExecuteAt === null ? {} : { autoExecuteAt: toTimestamp(autoExecuteAt) }),
   };
 }
 

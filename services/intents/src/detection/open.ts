@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
-import { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
+import type { Client } from '@connectrpc/connect';
+import type { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
@@ -40,6 +41,7 @@ export interface AnalysisContext {
 /** The clients of other services that analyses use. */
 export interface AnalysisServices extends ReplyServices, TagLists, Pick<ComputeContext, 'snapshots'> {
   analysis: ApplyContext['analysis'];
+  configuration(call?: OnBehalfOf): Client<typeof ConfigurationService>;
 }
 
 /** The parts of other features that analyses use. */
@@ -50,17 +52,20 @@ export interface AnalysisParts {
   models: ModelSource;
 }
 
-type DetectionKit = Kit<{ openai: OpenaiLimits }, DetectionSettings>;
+type OwnKit = Kit<{ openai: OpenaiLimits }, DetectionSettings>;
+
+/** The parts of the kit with which a provider detects. */
+type DetectionKit = Pick<OwnKit, 'config' | 'log' | 'metrics' | 'outbound' | 'runtime' | 'settings'>;
 
 /** Opens the analyses, and the features of texts that are learned from. */
 export function openAnalysis(
-  kit: DetectionKit,
+  kit: DetectionKit & Pick<OwnKit, 'database' | 'onClose' | 'stopping'>,
   clients: AnalysisServices,
   { agents, intents, models }: AnalysisParts,
 ): { analysis: AnalysisContext; extractFeatures: BuiltinDetection['extractFeatures'] } {
   const { runtime, log } = kit;
   const builtin = openBuiltinDetection(log, models);
-  const detection = openDetection(kit, builtin);
+  const detection = openDetection(kit, clients.configuration, builtin);
   kit.onClose(() => detection.close());
   const awaited = new Set<Promise<unknown>>();
   kit.onClose(async () => {
@@ -90,13 +95,16 @@ export function openAnalysis(
 }
 
 /** Opens the detection by the provider that the settings select. */
-function openDetection(kit: DetectionKit, builtin: Detection): Detection {
+function openDetection(
+  kit: DetectionKit,
+  configuration: AnalysisServices['configuration'],
+  builtin: Detection,
+): Detection {
   const { settings, outbound, runtime, log, config, metrics } = kit;
-  const secrets = kit.openClient('settings', ConfigurationService, { timeoutMs: 5_000 });
   return configuredDetection({
     builtin,
     settings,
-    readKey: secretReader('aiApiKey', secrets),
+    readKey: secretReader('aiApiKey', configuration),
     outbound,
     runtime,
     limits: config.openai,

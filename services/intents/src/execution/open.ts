@@ -29,7 +29,13 @@ export interface ExecutionParts {
 
 /** Opens the executions. Those of this process end before it stops. */
 export function openExecution(
-  { database, outbound, runtime, log, onClose }: Kit<unknown, unknown>,
+  {
+    database,
+    outbound,
+    runtime,
+    log,
+    onClose,
+  }: Pick<Kit<unknown, unknown>, 'database' | 'outbound' | 'runtime' | 'log' | 'onClose'>,
   clients: TicketServices & ReplyServices,
   { agents, secretBox, intents }: ExecutionParts,
 ): ExecutionContext {

@@ -15,7 +15,7 @@ import { AiSupportLevel } from '@ticketing/contracts/ticketing/tickets/v1/enums_
 import type { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import { toTicketChange } from '../agent/rules/ticket-fields.ts';
@@ -119,7 +119,7 @@ export function openTicketCalls(services: TicketServices, intents: Pick<IntentSt
     async cancelAutoExecution({ trace, signal }, { id: ticketId, autoExecuteAt: replaced }, intentId) {
       if (!replaced) return;
       const next = nextAutoExecution(await readOthers(ticketId, intentId));
-      const request = { ticketId, replaced, ...(next === null ? {} : { autoExecuteAt: timestampOf(next) }) };
+      const request = { ticketId, replaced, ...(next === null ? {} : { autoExecuteAt: toTimestamp(next) }) };
       await services.analysis({ trace, signal }).replaceAutoExecution(request);
     },
   };
@@ -149,7 +149,7 @@ function recordToProto(
     close: closesTicket,
     validateOnly,
     ...(changesTicket && fields ? { change: toTicketChange(fields, ticketId) } : {}),
-    ...(autoExecuteAt === null ? {} : { autoExecuteAt: timestampOf(autoExecuteAt) }),
+    ...(autoExecuteAt === null ? {} : { autoExecuteAt: toTimestamp(autoExecuteAt) }),
     ...(caller === null && intent.outcome?.success ? { aiSupportLevel: AiSupportLevel.AUTOMATED } : {}),
     ...(caller === null || caller.profileId === null ? {} : { profileId: caller.profileId, profileKind: caller.kind }),
   };

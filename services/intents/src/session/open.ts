@@ -15,9 +15,9 @@ export interface SessionContext {
 
 /** Opens the sessions. */
 export function openSessions(
-  { database, pages }: Pick<Kit<unknown, unknown>, 'database' | 'pages'>,
+  { database, pages, runtime }: Pick<Kit<unknown, unknown>, 'database' | 'pages' | 'runtime'>,
   { snapshots }: Pick<SessionContext, 'snapshots'>,
   deletedTickets: ErasedIds,
 ): SessionContext {
-  return { sessions: sessionStore(database.connection, deletedTickets), snapshots, pages };
+  return { sessions: sessionStore(database.connection, deletedTickets, runtime), snapshots, pages };
 }

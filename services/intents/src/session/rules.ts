@@ -1,5 +1,5 @@
 import type { AssistantSession, SessionParticipant } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 
 /** A stored conversation of people with the AI assistant. */
 export interface SessionState {
@@ -23,8 +23,8 @@ export function toProto(state: SessionState, seesPerformance: boolean): Assistan
     $typeName: 'ticketing.tickets.v1.AssistantSession',
     id: state.id,
     ...(ticketId === null ? {} : { ticketId }),
-    lastActivityAt: toTimestamp(state.lastActivityAt),
-    createdAt: toTimestamp(state.createdAt),
+    lastActivityAt: fromMilliseconds(state.lastActivityAt),
+    createdAt: fromMilliseconds(state.createdAt),
     participants: state.participants.map(
       ({ id, name }): SessionParticipant => ({
         $typeName: 'ticketing.tickets.v1.SessionParticipant',
@@ -38,6 +38,6 @@ export function toProto(state: SessionState, seesPerformance: boolean): Assistan
   };
 }
 
-function toTimestamp(milliseconds: number) {
-  return timestampOf(Math.floor(milliseconds / 1000));
+function fromMilliseconds(milliseconds: number) {
+  return toTimestamp(Math.floor(milliseconds / 1000));
 }

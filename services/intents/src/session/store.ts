@@ -1,4 +1,6 @@
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import type { Connection, mongo } from 'mongoose';
@@ -30,8 +32,14 @@ export interface SessionStore {
   erase(ticketIds: readonly number[]): Promise<void>;
 }
 
+const tooOften = 'The session was changed by others at the same time.';
+
 /** Opens the sessions on a connection. */
-export function sessionStore(connection: Connection, deletedTickets: Pick<ErasedIds, 'among'>): SessionStore {
+export function sessionStore(
+  connection: Connection,
+  deletedTickets: Pick<ErasedIds, 'among'>,
+  runtime: Pick<Runtime, 'random'>,
+): SessionStore {
   const sessions = sessionCollection(connection);
   const erase = async (ticketIds: readonly number[]) => {
     if (ticketIds.length === 0) return;
@@ -39,7 +47,8 @@ export function sessionStore(connection: Connection, deletedTickets: Pick<Erased
   };
   return {
     async record(session) {
-      const recorded = await storeCall(() => record(sessions, toDocument(session)));
+      const attempt = () => storeCall(() => record(sessions, toDocument(session)));
+      const recorded = await retryOnConflict(runtime, tooOften, attempt);
       // The erasure of a ticket that was deleted meanwhile has not seen this session.
       const deleted = await deletedTickets.among(session.ticketId === null ? [] : [session.ticketId]);
       await erase([...deleted]);
@@ -69,26 +78,26 @@ export function sessionStore(connection: Connection, deletedTickets: Pick<Erased
   };
 }
 
-async function record(sessions: mongo.Collection<SessionDocument>, document: SessionDocument): Promise<SessionState> {
+/** Stores a session, or returns the stored one that takes precedence; `conflict` if it was stored just now. */
+async function record(
+  sessions: mongo.Collection<SessionDocument>,
+  document: SessionDocument,
+): Promise<SessionState | typeof conflict> {
   const { _id, ticketId, lastActivityAt, ...fields } = document;
   const filter = { _id, lastActivityAt: { $lte: lastActivityAt }, ticketId: { $in: [...new Set([ticketId, null])] } };
-  const update = { $set: { ticketId, lastActivityAt, ...fields } };
-  for (;;) {
-    const { matchedCount } = await sessions.updateOne(filter, update);
-    if (matchedCount > 0) return fromDocument(document);
-    const stored = await sessions.findOne({ _id });
-    // The stored session is newer or belongs to another ticket, or was stored just now.
-    if (stored && (stored.lastActivityAt > lastActivityAt || !filter.ticketId.$in.includes(stored.ticketId))) {
-      return fromDocument(stored);
-    }
-    try {
-      if (!stored) {
-        await sessions.insertOne(document);
-        return fromDocument(document);
-      }
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
+  const { matchedCount } = await sessions.updateOne(filter, { $set: { ticketId, lastActivityAt, ...fields } });
+  if (matchedCount > 0) return fromDocument(document);
+  const stored = await sessions.findOne({ _id });
+  if (stored) {
+    const isNewer = stored.lastActivityAt > lastActivityAt;
+    return isNewer || !filter.ticketId.$in.includes(stored.ticketId) ? fromDocument(stored) : conflict;
+  }
+  try {
+    await sessions.insertOne(document);
+    return fromDocument(document);
+  } catch (error) {
+    if (isDuplicateKey(error)) return conflict;
+    throw error;
   }
 }
 

@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { slugOf } from '@ticketing/text/slug.ts';
+import { toSlug } from '@ticketing/text/slug.ts';
 import { duplicateSkill, findSkill, requireAgent } from './find.ts';
 import type { SkillParts } from './open.ts';
 import { requireName, skillToProto } from './to-proto.ts';
@@ -24,7 +24,7 @@ export async function createSkill(
   const now = secondsNow(runtime);
   const skill = {
     id,
-    slug: request.slug ?? slugOf(name, 'skill'),
+    slug: request.slug ?? toSlug(name, 'skill'),
     aiAgentId: request.aiAgentId ?? null,
     name,
     description: request.description ?? null,

@@ -48,12 +48,12 @@ type SkillDocument = Partial<Omit<SkillState, 'id'>> & {
 const shared = 0;
 const otherBytes = 300;
 
-const collectionOf = (connection: Connection) => openCollection<SkillDocument>(connection, 'skills');
+const skillCollection = (connection: Connection) => openCollection<SkillDocument>(connection, 'skills');
 
 /** Builds the missing indexes of the skills. */
 export async function buildSkillIndexes(connection: Connection): Promise<void> {
   const exists = { partialFilterExpression: { slug: { $exists: true } } };
-  await collectionOf(connection).createIndexes([
+  await skillCollection(connection).createIndexes([
     { key: { owner: 1, slug: 1 }, unique: true, ...exists },
     { key: { slug: 1, _id: 1 } },
   ]);
@@ -61,7 +61,7 @@ export async function buildSkillIndexes(connection: Connection): Promise<void> {
 
 /** Opens the skills on a connection. */
 export function skillStore(connection: Connection, runtime: Pick<Runtime, 'random'>): SkillStore {
-  const skills = collectionOf(connection);
+  const skills = skillCollection(connection);
   const write = uniqueWrites(runtime);
   const inserts = slugInserts<SkillDocument & { slug: string }>(
     skills as never,

@@ -1,6 +1,6 @@
 import type { Skill } from '@ticketing/contracts/ticketing/knowledge/v1/skill_service_pb.ts';
 import { type DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { SkillState } from './rules.ts';
 
 /** A skill as it is returned. */
@@ -11,8 +11,8 @@ export function skillToProto({ aiAgentId, description, content, createdAt, modif
     ...(aiAgentId === null ? {} : { aiAgentId }),
     ...(description === null ? {} : { description }),
     ...(content === null ? {} : { content }),
-    createdAt: timestampOf(createdAt),
-    modifiedAt: timestampOf(modifiedAt),
+    createdAt: toTimestamp(createdAt),
+    modifiedAt: toTimestamp(modifiedAt),
   };
 }
 

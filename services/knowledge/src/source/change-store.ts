@@ -1,7 +1,7 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { isDuplicateKey } from '@ticketing/store/document/store-error.ts';
 import type { mongo } from 'mongoose';
-import { nodeOf, type PreparedChange, type SourceChange, type SourceDocument } from './schema.ts';
+import { type PreparedChange, type SourceChange, type SourceDocument, toNode } from './schema.ts';
 
 type Sources = mongo.Collection<SourceDocument>;
 
@@ -29,7 +29,7 @@ export async function prepareChanges(
     }),
   );
   if (arePrepared.includes(false)) return undefined;
-  return changes.map(({ source }) => ({ source: 'deleted' in source ? source : nodeOf(source), token }));
+  return changes.map(({ source }) => ({ source: 'deleted' in source ? source : toNode(source), token }));
 }
 
 async function prepareChange(

@@ -9,9 +9,9 @@ import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { SourceParts } from './open.ts';
 import { readSource } from './read.ts';
 import { requireTags } from './require-tags.ts';
-import { titleWordsOf } from './rules/search-words.ts';
-import { bytesOf, requireValidSource, type SourceState } from './rules/state.ts';
-import { fieldsOf } from './schema.ts';
+import { toTitleWords } from './rules/search-words.ts';
+import { estimateBytes, requireValidSource, type SourceState } from './rules/state.ts';
+import { toFields } from './schema.ts';
 import { sourceSubject, sourceToProto } from './to-proto.ts';
 
 /**
@@ -38,8 +38,8 @@ export async function createKnowledgeSource(
     if (idempotency && (tree.get(id) || (await sources.findDeleted(id)))) return undefined;
     const created = { ...source, id };
     requireValidSource(tree, created);
-    const words = { textWords, titleWords: titleWordsOf(created) };
-    return { source: created, write: { fields: fieldsOf(created, words), requestId: null } };
+    const words = { textWords, titleWords: toTitleWords(created) };
+    return { source: created, write: { fields: toFields(created, words), requestId: null } };
   });
   idempotency?.addSubject(sourceSubject(id));
   const knowledgeSource = sourceToProto(await readSource(parts, call, id));
@@ -65,5 +65,5 @@ function newSource(request: CreateKnowledgeSourceRequest, text: string, now: num
     createdAt: now,
     modifiedAt: now,
   };
-  return { ...source, bytes: bytesOf(source) };
+  return { ...source, bytes: estimateBytes(source) };
 }

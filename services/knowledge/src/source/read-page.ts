@@ -13,7 +13,7 @@ import { blockedBy } from './rules/access.ts';
 import { sourcesByTime } from './rules/order.ts';
 import { maxSearchWords, searchedWords } from './rules/search-words.ts';
 import type { SourceNode, SourceTree } from './rules/state.ts';
-import { shownBytesOf } from './schema.ts';
+import { estimateShownBytes } from './schema.ts';
 import { sourceToProto } from './to-proto.ts';
 
 /** The filter, the page and the direction of a list of sources. */
@@ -64,7 +64,7 @@ export async function listSources(parts: SourceParts, call: Call, filter: Source
   const sources = shown
     .filter(({ source, blocked }) => source.status === status && !(blocked.length > 0 && isFoundByText.get(source.id)))
     .map(sourceToProto);
-  const isLarge = isLargePage(shown.map(({ source }) => shownBytesOf(source)));
+  const isLarge = isLargePage(shown.map(({ source }) => estimateShownBytes(source)));
   return { sources, total: ranked.length, offset, limit, isLarge };
 }
 

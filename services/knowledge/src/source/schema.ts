@@ -22,7 +22,7 @@ export interface StoredSource extends SourceState {
 const readerBytes = 60;
 
 /** Estimates the bytes of a source and its readers in a response. */
-export function shownBytesOf({ bytes, readers }: Pick<StoredSource, 'bytes' | 'readers'>): number {
+export function estimateShownBytes({ bytes, readers }: Pick<StoredSource, 'bytes' | 'readers'>): number {
   return readers.reduce((sum, { name }) => sum + readerBytes + Buffer.byteLength(name), bytes);
 }
 
@@ -87,7 +87,7 @@ export const changedFields = Object.fromEntries(
 export type ChangeableSource = SourceState & Pick<SourceFields, 'textWords'>;
 
 /** Reads a document with the fields `changedFields`. */
-export function changeableOf({ _id, ...fields }: SourceDocument): ChangeableSource {
+export function toChangeable({ _id, ...fields }: SourceDocument): ChangeableSource {
   return { id: _id, ...(fields as Omit<ChangeableSource, 'id'>) };
 }
 
@@ -99,7 +99,7 @@ export const readShown = documentReader<Omit<StoredSource, 'id'> & { _id: number
 ]);
 
 /** The part of a source that every process keeps in memory. */
-export function nodeOf({
+export function toNode({
   id,
   version,
   parent,
@@ -114,15 +114,15 @@ export function nodeOf({
 }
 
 /** The stored fields of a source. */
-export function fieldsOf(
+export function toFields(
   { id: _id, version: _version, ...fields }: SourceState,
   words: { titleWords: string[]; textWords: string[] },
 ): SourceFields {
-  return { ...fields, ...words, sourceHash: hashOf(fields.source) };
+  return { ...fields, ...words, sourceHash: hashSource(fields.source) };
 }
 
 /** Returns the hash by which a `source` is indexed. */
-export function hashOf(source: SourceContent['source']): string {
+export function hashSource(source: SourceContent['source']): string {
   return createHash('sha256').update(source).digest('hex');
 }
 

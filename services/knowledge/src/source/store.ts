@@ -12,18 +12,18 @@ import { applyChanges, prepareChanges, removeAbandoned } from './change-store.ts
 import type { SourceNode, SourceTree } from './rules/state.ts';
 import {
   type ChangeableSource,
-  changeableOf,
   changedFields,
-  hashOf,
+  estimateShownBytes,
+  hashSource,
   keptFields,
   type Reader,
   readShown,
   type SourceChange,
   type SourceDocument,
   type StoredSource,
-  shownBytesOf,
   shownFields,
   sourceCollection,
+  toChangeable,
 } from './schema.ts';
 
 /** The knowledge sources of this service. Errors of every operation: store_unavailable. */
@@ -107,7 +107,7 @@ export function sourceStore(connection: Connection, runtime: Pick<Runtime, 'rand
       storeCall(async () => {
         const filter = { _id: id, version: { $gt: 0 }, deleted: { $exists: false } };
         const found = await sources.findOne(filter, { projection: changedFields });
-        return found ? changeableOf(found) : undefined;
+        return found ? toChangeable(found) : undefined;
       }),
     findDeleted: (id) =>
       storeCall(async () => {
@@ -118,7 +118,7 @@ export function sourceStore(connection: Connection, runtime: Pick<Runtime, 'rand
       storeCall(() =>
         translateTimeLimit(tooSlowDetail, async () => {
           const options = { projection: { _id: 1 }, maxTimeMS: maxQueryMs, batchSize: 10_000 } as const;
-          const found = await sources.find(filterOf(conditions), options).toArray();
+          const found = await sources.find(toFilter(conditions), options).toArray();
           return new Set(found.map(({ _id }) => _id));
         }),
       ),
@@ -148,7 +148,7 @@ async function read(sources: mongo.Collection<SourceDocument>, ids: readonly num
       const { _id, ...fields } = readShown(document);
       const source = { id: _id, ...fields, readers: fields.readers ?? [] };
       all.push(source);
-      bytes.set(_id, shownBytesOf(source));
+      bytes.set(_id, estimateShownBytes(source));
     }
     // The number of readers of a source is known only now.
     requirePageSize(ids.flatMap((id) => bytes.get(id) ?? []));
@@ -156,13 +156,13 @@ async function read(sources: mongo.Collection<SourceDocument>, ids: readonly num
   return all;
 }
 
-function filterOf({ tag, source, words, in: place }: SourceConditions): mongo.Filter<SourceDocument> {
+function toFilter({ tag, source, words, in: place }: SourceConditions): mongo.Filter<SourceDocument> {
   // Words have letters and digits only, so none of their characters has a meaning in a pattern.
   const beginsWith = (field: string, form: string) => ({ [field]: { $regex: `^${form}` } });
   const conditions: object[] = [
     ...(words?.length === 0 ? [matchNothing] : []),
     ...(tag === undefined ? [] : [{ tags: tag }]),
-    ...(source === undefined ? [] : [{ sourceHash: hashOf(source), source }]),
+    ...(source === undefined ? [] : [{ sourceHash: hashSource(source), source }]),
     ...(words ?? []).map((forms) => {
       const fields = place === 'title' ? ['titleWords'] : ['titleWords', 'textWords'];
       return { $or: forms.flatMap((form) => fields.map((field) => beginsWith(field, form))) };

@@ -3,7 +3,7 @@ import {
   KnowledgeStatus,
   type KnowledgeType,
 } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { ResponseSubject } from '@ticketing/store/idempotency/idempotency-store.ts';
 import type { Blocked } from './rules/access.ts';
 import type { StoredSource } from './schema.ts';
@@ -40,13 +40,13 @@ export function sourceToProto({ source, blocked }: ShownSource): KnowledgeSource
       blockedItems: blocked.map(({ id, kind }) => ({ $typeName: 'ticketing.knowledge.v1.BlockedItem', id, kind })),
     },
     ...(source.parent === null ? {} : { parent: source.parent }),
-    createdAt: timestampOf(source.createdAt),
-    modifiedAt: timestampOf(source.modifiedAt),
+    createdAt: toTimestamp(source.createdAt),
+    modifiedAt: toTimestamp(source.modifiedAt),
   };
 }
 
 function readerToProto({ id, name, readAt }: StoredSource['readers'][number]): KnowledgeSource['readByAgents'][number] {
-  return { $typeName: 'ticketing.knowledge.v1.KnowledgeReader', id, name, readAt: timestampOf(readAt) };
+  return { $typeName: 'ticketing.knowledge.v1.KnowledgeReader', id, name, readAt: toTimestamp(readAt) };
 }
 
 /** Converts a deleted source, of which only the id, the type and the times remain. */

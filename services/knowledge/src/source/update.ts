@@ -14,9 +14,9 @@ import { deleteSource } from './delete.ts';
 import type { SourceParts } from './open.ts';
 import { readSource } from './read.ts';
 import { requireTags } from './require-tags.ts';
-import { titleWordsOf } from './rules/search-words.ts';
+import { toTitleWords } from './rules/search-words.ts';
 import { changeSource, requireValidSource, type SourceInput } from './rules/state.ts';
-import { fieldsOf } from './schema.ts';
+import { toFields } from './schema.ts';
 import { sourceSubject, sourceToProto } from './to-proto.ts';
 
 /**
@@ -58,8 +58,8 @@ async function changeFields(
     const after = changeSource(before, cleanInput, secondsNow(runtime));
     requireValidSource(tree, after);
     if (after === before) return undefined;
-    const words = { textWords: cleaned?.textWords ?? textWords, titleWords: titleWordsOf(after) };
-    return { source: after, write: { fields: fieldsOf(after, words), requestId: null } };
+    const words = { textWords: cleaned?.textWords ?? textWords, titleWords: toTitleWords(after) };
+    return { source: after, write: { fields: toFields(after, words), requestId: null } };
   });
 }
 

@@ -13,10 +13,10 @@ import { prefers } from '@ticketing/rest/routes/prefer.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { requireSpace } from '@ticketing/store/connection/free-space.ts';
-import { requesterOf } from './find-own.ts';
+import { describeRequester } from './find-own.ts';
 import type { ExportParts } from './open.ts';
 import { pageAdmission } from './page-admission.ts';
-import { cellsOf, type ExportPlan, planExport } from './plan.ts';
+import { type ExportPlan, planExport, toCells } from './plan.ts';
 import { exportFileName, exportPath, exportToProto } from './to-proto.ts';
 
 /** How many unfinished exports a caller may have. */
@@ -38,7 +38,7 @@ export async function* exportReportingTickets(
 ): AsyncGenerator<ExportReportingTicketsResponse> {
   const plan = planExport(request, await parts.settings(), secondsNow(parts.runtime));
   if (prefers(call.header('prefer'), 'respond-async')) {
-    for (const body of await exportInBackground(parts, call, request, plan)) yield responseOf(body);
+    for (const body of await exportInBackground(parts, call, request, plan)) yield toResponse(body);
     return;
   }
   if (request.all) {
@@ -56,9 +56,9 @@ export async function* exportReportingTickets(
   try {
     // Read before the response begins, so that an error of it has a status.
     const first = await pages.next();
-    yield responseOf(bodyHead(fileFormat.contentType, headers));
-    const cells = cellsOf(plan, continued(first, pages));
-    for await (const piece of fileFormat.write(columns, cells)) yield responseOf(bodyPiece(piece));
+    yield toResponse(bodyHead(fileFormat.contentType, headers));
+    const cells = toCells(plan, continued(first, pages));
+    for await (const piece of fileFormat.write(columns, cells)) yield toResponse(bodyPiece(piece));
   } finally {
     await pages.return(undefined);
   }
@@ -70,7 +70,7 @@ async function* continued<Page>(first: IteratorResult<Page>, rest: AsyncIterable
   yield* rest;
 }
 
-function responseOf(body: HttpBody): ExportReportingTicketsResponse {
+function toResponse(body: HttpBody): ExportReportingTicketsResponse {
   return { $typeName: 'ticketing.reporting.v1.ExportReportingTicketsResponse', body };
 }
 
@@ -84,7 +84,7 @@ async function exportInBackground(
   requireSpace(parts.space);
   const job = await parts.exports.add(
     {
-      requestedBy: requesterOf(call),
+      requestedBy: describeRequester(call),
       request: toBinary(ExportReportingTicketsRequestSchema, request),
       format: plan.format,
     },

@@ -4,7 +4,7 @@ import type { ExportParts } from './open.ts';
 import type { ExportJob } from './schema.ts';
 
 /** Identifies the caller who requests an export. Only the same caller may see the export. */
-export function requesterOf({ caller }: Call): string {
+export function describeRequester({ caller }: Call): string {
   return `${caller.kind} ${caller.profileId ?? caller.service}`;
 }
 
@@ -15,6 +15,6 @@ export async function findOwnExport(
   id: string,
 ): Promise<ExportJob> {
   const job = await exports.find(id);
-  if (!job || job.requestedBy !== requesterOf(call)) throw notFound('Export');
+  if (!job || job.requestedBy !== describeRequester(call)) throw notFound('Export');
   return job;
 }

@@ -9,7 +9,7 @@ import { attachmentHeaders, bodyHead, bodyPiece } from '@ticketing/rest/routes/h
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { findOwnExport } from './find-own.ts';
 import type { ExportParts } from './open.ts';
-import { fileFormatOf } from './plan.ts';
+import { findFileFormat } from './plan.ts';
 import { exportFileName } from './to-proto.ts';
 
 /**
@@ -33,17 +33,17 @@ export async function* getReportingExportFile(
   if (job.isPersonal && reportingPrivacyLevel === 'pseudonymized') {
     throw withdrawn('The file contains personal data, which exports may not contain any more. Request a new export.');
   }
-  const { contentType, fileEnding } = fileFormatOf(job.format);
+  const { contentType, fileEnding } = findFileFormat(job.format);
   const headers = {
     ...attachmentHeaders(exportFileName(job.createdAt, fileEnding)),
     'content-length': String(job.fileBytes),
     'x-total-count': String(job.matches ?? job.rows),
   };
-  yield responseOf(bodyHead(contentType, headers));
-  for await (const piece of parts.exports.readFile(job)) yield responseOf(bodyPiece(piece as unknown as Uint8Array));
+  yield toResponse(bodyHead(contentType, headers));
+  for await (const piece of parts.exports.readFile(job)) yield toResponse(bodyPiece(piece as unknown as Uint8Array));
 }
 
-function responseOf(body: HttpBody): GetReportingExportFileResponse {
+function toResponse(body: HttpBody): GetReportingExportFileResponse {
   return { $typeName: 'ticketing.reporting.v1.GetReportingExportFileResponse', body };
 }
 

@@ -49,10 +49,10 @@ export function planExport(
   const format = request.format ?? settings.defaultDateExportFormat;
   return {
     format,
-    fileFormat: fileFormatOf(format),
+    fileFormat: findFileFormat(format),
     columns,
     rows: {
-      queries: conditions.map((condition) => queryOf(condition, columns)),
+      queries: conditions.map((condition) => toQuery(condition, columns)),
       order,
       now,
       offset: request.offset ?? 0,
@@ -63,7 +63,7 @@ export function planExport(
   };
 }
 
-function queryOf(condition: Condition, columns: readonly RowColumn[]): RowRequest['queries'][number] {
+function toQuery(condition: Condition, columns: readonly RowColumn[]): RowRequest['queries'][number] {
   const column = columns.find(({ name }) => name === condition.key);
   if (!column) throw new Error(`${condition.key} is not a column`);
   const field = column.name === 'id' ? '_id' : column.name;
@@ -71,17 +71,17 @@ function queryOf(condition: Condition, columns: readonly RowColumn[]): RowReques
 }
 
 /** How files of a format are written. */
-export function fileFormatOf(format: ExportFormat): FileFormat {
+export function findFileFormat(format: ExportFormat): FileFormat {
   if (format === ExportFormat.CSV) return csvFormat;
   return format === ExportFormat.JSON ? jsonFormat : xlsxFormat;
 }
 
 /** Converts pages of stored rows into pages of cells. */
-export async function* cellsOf(plan: ExportPlan, pages: AsyncIterable<readonly RowDocument[]>): Pages {
-  for await (const page of pages) yield page.map((document) => cellsOfRow(document, plan));
+export async function* toCells(plan: ExportPlan, pages: AsyncIterable<readonly RowDocument[]>): Pages {
+  for await (const page of pages) yield page.map((document) => toRowCells(document, plan));
 }
 
-function cellsOfRow(document: RowDocument, { columns, rows }: ExportPlan): Cell[] {
+function toRowCells(document: RowDocument, { columns, rows }: ExportPlan): Cell[] {
   return columns.map(({ name, spellingOfRank }) => {
     if (name === 'id') return document._id;
     const stored = name === computedColumn ? secondsSinceLastCustomerMessage(document, rows.now) : document[name];

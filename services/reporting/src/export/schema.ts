@@ -69,7 +69,7 @@ export function newExportDocument(
 }
 
 /** The export that a document describes. */
-export function jobOf({ _id, request, lease, slot, ...rest }: ExportDocument): ExportJob {
+export function fromDocument({ _id, request, lease, slot, ...rest }: ExportDocument): ExportJob {
   return { ...rest, id: _id, request: new Uint8Array(request.buffer), owner: lease?.owner ?? null };
 }
 

@@ -6,7 +6,7 @@ import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error
 import { openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection } from 'mongoose';
 import { openExportFiles } from './file-store.ts';
-import { type ExportDocument, type ExportJob, exportCollection, jobOf, newExportDocument } from './schema.ts';
+import { type ExportDocument, type ExportJob, exportCollection, fromDocument, newExportDocument } from './schema.ts';
 
 /** The exports that are made in the background, and their files. Errors of every operation: store_unavailable. */
 export interface ExportStore {
@@ -52,8 +52,8 @@ export function exportStore(connection: Connection, { now, random, randomUUID }:
   const additions = keyedQueue<string>();
   const files = openExportFiles(connection, randomUUID);
   const leases = openLeases(jobs, { connection, durationMs });
-  const claimOf = ({ id, owner }: ExportJob) => ({ id, owner: owner ?? '' });
-  const isRunning = (job: ExportJob) => ({ ...leases.isHeld(claimOf(job)), status: ExportStatus.RUNNING });
+  const toClaim = ({ id, owner }: ExportJob) => ({ id, owner: owner ?? '' });
+  const isRunning = (job: ExportJob) => ({ ...leases.isHeld(toClaim(job)), status: ExportStatus.RUNNING });
 
   function update(filter: object, set: object): Promise<boolean> {
     return storeCall(async () => (await jobs.updateOne(filter, { $set: set })).matchedCount === 1);
@@ -68,7 +68,7 @@ export function exportStore(connection: Connection, { now, random, randomUUID }:
     const id = randomUUID();
     for (let slot = 0; slot < maxUnfinished; slot += 1) {
       const document = newExportDocument({ id, status: ExportStatus.WAITING, createdAt: new Date(now()), slot }, job);
-      if (await insertIfFree(document)) return jobOf(document);
+      if (await insertIfFree(document)) return fromDocument(document);
     }
     return undefined;
   }
@@ -91,8 +91,8 @@ export function exportStore(connection: Connection, { now, random, randomUUID }:
     if (!claimed) return undefined;
     await removeFile(claimed.fileId);
     const fileId = randomUUID();
-    const isOwner = await update(isRunning(jobOf(claimed)), { fileId });
-    return isOwner ? jobOf({ ...claimed, fileId }) : undefined;
+    const isOwner = await update(isRunning(fromDocument(claimed)), { fileId });
+    return isOwner ? fromDocument({ ...claimed, fileId }) : undefined;
   }
 
   async function withdrawFilesWith(ticketId: number): Promise<void> {
@@ -124,10 +124,10 @@ export function exportStore(connection: Connection, { now, random, randomUUID }:
     find: (id) =>
       storeCall(async () => {
         const found = await jobs.findOne({ _id: id });
-        return found ? jobOf(found) : undefined;
+        return found ? fromDocument(found) : undefined;
       }),
     claim: () => storeCall(claim),
-    recordProgress: (job, progress) => storeCall(() => leases.renew(claimOf(job), { ...progress })),
+    recordProgress: (job, progress) => storeCall(() => leases.renew(toClaim(job), { ...progress })),
     addTickets: ({ id, fileId }, ticketIds) =>
       storeCall(() => files.addTickets({ exportId: id, fileId: fileId ?? '' }, ticketIds)),
     openFile: (job) => files.openWrite(job.fileId ?? '', job.id),

@@ -1,5 +1,5 @@
 import { ExportStatus, type ReportingExport } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { ExportJob } from './schema.ts';
 
 /** How long an export and its file are kept. */
@@ -12,7 +12,7 @@ export function exportPath(id: string): string {
 
 /** Converts an export to its protobuf form. */
 export function exportToProto(job: ExportJob): ReportingExport {
-  const time = (at: Date) => timestampOf(Math.floor(at.getTime() / 1000));
+  const time = (at: Date) => toTimestamp(Math.floor(at.getTime() / 1000));
   return {
     $typeName: 'ticketing.reporting.v1.ReportingExport',
     id: job.id,

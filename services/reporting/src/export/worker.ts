@@ -8,7 +8,7 @@ import { isTransient } from '@ticketing/store/document/transient-error.ts';
 import type { RowDocument } from '../row/store/schema.ts';
 import type { RowStore } from '../row/store/store.ts';
 import type { ReportingSettings } from '../settings.ts';
-import { cellsOf, planExport } from './plan.ts';
+import { planExport, toCells } from './plan.ts';
 import type { ExportJob } from './schema.ts';
 import type { ExportStore } from './store.ts';
 
@@ -96,7 +96,7 @@ async function writeFile(
   const pages = recordTickets(parts, job, parts.rows.pages(plan.rows), progress);
   let bytes = 0;
   async function* counted() {
-    for await (const piece of plan.fileFormat.write(plan.columns, cellsOf(plan, pages))) {
+    for await (const piece of plan.fileFormat.write(plan.columns, toCells(plan, pages))) {
       bytes += piece.length;
       yield piece;
     }

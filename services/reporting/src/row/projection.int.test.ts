@@ -23,8 +23,8 @@ import { setUpStore } from '../set-up-store.ts';
 import type { RowParts } from './open.ts';
 import { erase, project, refreshTags } from './projection.ts';
 import { rebuild, reconcile } from './reconciliation.ts';
-import { rowOf } from './rules/from-snapshot.ts';
-import { documentOf } from './store/schema.ts';
+import { toRow } from './rules/from-snapshot.ts';
+import { toDocument } from './store/schema.ts';
 import { rowStore } from './store/store.ts';
 import { tagRefreshStore } from './store/tag-refresh-store.ts';
 
@@ -89,7 +89,7 @@ function expectedRows(model: TicketModel) {
       const { snapshots, tags } = model.snapshots([id]);
       const [snapshot] = snapshots;
       if (!snapshot) throw new Error('the model has no such ticket');
-      const document = documentOf(rowOf(snapshot, new Map(tags.map((tag) => [tag.id, tag]))), 0);
+      const document = toDocument(toRow(snapshot, new Map(tags.map((tag) => [tag.id, tag]))), 0);
       return { ...document, tagRevision: expect.any(Number) };
     });
 }
@@ -365,7 +365,7 @@ test('E7: a row that is written while its ticket is erased ends up erased', asyn
   const { parts, model, rows } = await openProjection();
   const ids = Array.from({ length: 200 }, (_, index) => index + 1);
   for (const id of ids) model.put(id);
-  const written = model.snapshots(ids).snapshots.map((snapshot) => rowOf(snapshot, new Map()));
+  const written = model.snapshots(ids).snapshots.map((snapshot) => toRow(snapshot, new Map()));
   await Promise.all(written.flatMap((row) => [parts.rows.put([row], 1), parts.rows.erase(row.id, row.version + 1)]));
   expect((await rows()).filter((row) => !('erasedAt' in row))).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import type { RowParts } from './open.ts';
-import { rowOf } from './rules/from-snapshot.ts';
+import { toRow } from './rules/from-snapshot.ts';
 
 /** The dependencies that keep the rows up to date. */
 export type ProjectionParts = Pick<RowParts, 'rows' | 'tagRefreshes' | 'exports' | 'tickets' | 'runtime'>;
@@ -28,7 +28,7 @@ export async function project(parts: ProjectionParts, ids: readonly number[], ca
     const stale: number[] = [];
     for await (const { snapshots, tags, tagRevision } of tickets.snapshots(left, call)) {
       const tagOfId = new Map(tags.map((tag) => [tag.id, tag]));
-      const ofPart = snapshots.map((snapshot) => rowOf(snapshot, tagOfId));
+      const ofPart = snapshots.map((snapshot) => toRow(snapshot, tagOfId));
       stale.push(...(await rows.put(ofPart, Number(tagRevision))));
     }
     // If a tag has changed since, its refresh may have looked for rows before these were written: read all of them again.

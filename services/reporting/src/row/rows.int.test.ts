@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => reporting.stop());
 
 const at = (seconds: number) => ({ seconds: BigInt(seconds), nanos: 0 });
-const rowOf = async (id: number) =>
+const toRow = async (id: number) =>
   (await reporting.rows(`&filters[0][key]=id&filters[0][comparator]==&filters[0][value]=${id}`))[0];
 
 // spec: 14.1, 14.3, 14.5, 14.8, 14.9, 14.11, 14.12, 14.13, 14.14
@@ -39,7 +39,7 @@ test('a row has every column of the API, in its order', async () => {
     subject: 'Hallo',
     rawData: { a: 1 },
   });
-  const row = await rowOf(1);
+  const row = await toRow(1);
   expect(Object.keys(row)).toEqual([
     ...['id', 'channel', 'direction', 'status', 'priority', 'contractId', 'customerId', 'customerLegitimation'],
     ...[
@@ -73,10 +73,10 @@ test('unset columns are null, and the age of the last customer message is comput
   const now = Math.floor(Date.now() / 1000);
   await reporting.put(2, { lastCustomerMessageAt: at(now - 100) });
   await reporting.put(3);
-  const row = await rowOf(2);
+  const row = await toRow(2);
   expect(row.secondsSinceLastCustomerMessage).toBeGreaterThanOrEqual(100);
   expect(row.secondsSinceLastCustomerMessage).toBeLessThan(160);
-  expect(await rowOf(3)).toMatchObject({
+  expect(await toRow(3)).toMatchObject({
     ...{ topic: null, subTopic: null, allTags: null, closedAt: null, secondsSinceLastCustomerMessage: null },
     ...{ secondsToClose: null, secondsClosedAfterSLA: null, email: null, contractId: null },
   });
@@ -86,7 +86,7 @@ test('unset columns are null, and the age of the last customer message is comput
 test('a change of the ticket changes its row', async () => {
   await reporting.put(4, { status: TicketStatus.OPEN });
   await reporting.put(4, { status: TicketStatus.PENDING, priority: Priority.HIGH });
-  expect(await rowOf(4)).toMatchObject({ status: 'pending', priority: 'high', manualWorkEntries: 1 });
+  expect(await toRow(4)).toMatchObject({ status: 'pending', priority: 'high', manualWorkEntries: 1 });
 });
 
 // spec: 14.6
@@ -153,9 +153,9 @@ test('the topic is that of the skill tag with the lowest id; tags of other types
   await reporting.putTag(22, 'Zweite');
   await reporting.putTag(23, 'Dritte');
   await reporting.put(5, { tagIds: [23, 22, 21] });
-  expect(await rowOf(5)).toMatchObject({ topic: 'Zweite', subTopic: null, allTags: 'Produkt, Zweite, Dritte' });
+  expect(await toRow(5)).toMatchObject({ topic: 'Zweite', subTopic: null, allTags: 'Produkt, Zweite, Dritte' });
   await reporting.put(5, { tagIds: [21] });
-  expect(await rowOf(5)).toMatchObject({ topic: null, subTopic: null, allTags: 'Produkt' });
+  expect(await toRow(5)).toMatchObject({ topic: null, subTopic: null, allTags: 'Produkt' });
 });
 
 // spec: 25.6, 25.10
@@ -163,7 +163,7 @@ test('the topic is that of the skill tag with the lowest id; tags of other types
 test('E7: the row of a deleted ticket is erased, the erasure is confirmed, and no later event restores the row', async () => {
   await reporting.put(6, { subject: 'Geheimnis' });
   await reporting.remove(6);
-  expect(await rowOf(6)).toBeUndefined();
+  expect(await toRow(6)).toBeUndefined();
   expect(reporting.model.confirmed).toContainEqual({ ticketId: 6, owner: 'reporting' });
   const left = await reporting.database.collection<{ _id: number }>('rows1').findOne({ _id: 6 });
   expect(left).toEqual({ _id: 6, version: 2, tagRevision: 0, erasedAt: expect.any(Date) });
@@ -172,7 +172,7 @@ test('E7: the row of a deleted ticket is erased, the erasure is confirmed, and n
   await reporting.bus.publish(ticketChangedTopic.name, [ticketChanged(6, 1)]);
   await reporting.put(7);
   await reporting.put(7);
-  expect(await rowOf(6)).toBeUndefined();
+  expect(await toRow(6)).toBeUndefined();
 });
 
 // guarantee: F8
@@ -181,9 +181,9 @@ test('while the tickets service is unavailable, events wait; none is lost', asyn
   const version = reporting.model.put(8, { subject: 'später' });
   await reporting.bus.publish(ticketChangedTopic.name, [ticketChanged(8, version)]);
   await new Promise((resolve) => setTimeout(resolve, 500));
-  expect(await rowOf(8)).toBeUndefined();
+  expect(await toRow(8)).toBeUndefined();
   reporting.model.isUnavailable = false;
-  await expect.poll(async () => (await rowOf(8))?.id).toBe(8);
+  await expect.poll(async () => (await toRow(8))?.id).toBe(8);
 });
 
 test('metrics show the lag of the consumer', async () => {

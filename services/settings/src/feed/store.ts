@@ -88,11 +88,11 @@ const feedId = 'feed';
 const tooOften = 'Others append to the feed at the same time too often.';
 const { Binary } = mongoose.mongo;
 
-const collectionOf = (connection: Connection) => openCollection<EventDocument>(connection, 'events');
+const eventCollection = (connection: Connection) => openCollection<EventDocument>(connection, 'events');
 
 /** Builds the missing indexes of the feed. */
 export async function buildEventIndexes(connection: Connection): Promise<void> {
-  const events = collectionOf(connection);
+  const events = eventCollection(connection);
   await events.createIndex({ eventId: 1 }, { unique: true });
   await events.createIndex({ ticketId: 1, _id: 1 });
   // With the position, so that the first event since a time is found without reading those after it.
@@ -109,7 +109,7 @@ export function eventStore(
   runtime: Pick<Runtime, 'now' | 'random'>,
   onAppended: () => void = () => undefined,
 ): EventStore {
-  const events = collectionOf(connection);
+  const events = eventCollection(connection);
   const readable = readablePositions(connection);
   const queue = keyedQueue<'append'>();
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { SettingType } from '@ticketing/contracts/ticketing/settings/v1/setting_form_pb.ts';
 import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
-import { knownSettings, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
+import { knownSettings, toSettings } from '@ticketing/service-kit/settings/known-settings.ts';
 import type { SecretBox } from '@ticketing/text/sealed-text.ts';
 import { businessHoursProblems, type ValueProblem } from './rules/business-hours.ts';
 import { requireNotDeleted, templateSetting } from './rules/email-template-reference.ts';
@@ -43,7 +43,7 @@ export function requireValidValues(changes: readonly NewValue[]): void {
 function findViolations({ name, value, pointer }: NewValue): Violation[] {
   if (value === null) return [];
   try {
-    settingsOf({ [name]: value });
+    toSettings({ [name]: value });
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     const start = `#/${name}`.length;

@@ -3,7 +3,7 @@ import type {
   GetConfigurationResponse,
 } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { type SettingValues, settingsOf } from '@ticketing/service-kit/settings/known-settings.ts';
+import { type SettingValues, toSettings } from '@ticketing/service-kit/settings/known-settings.ts';
 import type { SettingParts } from './open.ts';
 import type { SubchannelState } from './rules/settings.ts';
 
@@ -15,7 +15,7 @@ export async function getConfiguration({ settings }: SettingParts, call: Call): 
     configuration: {
       $typeName: 'ticketing.settings.v1.Configuration',
       version,
-      settings: settingsOf(acceptedValues(values, call)),
+      settings: toSettings(acceptedValues(values, call)),
       subchannels: subchannels.map(toConfiguredSubchannel),
     },
   };
@@ -40,7 +40,7 @@ function toConfiguredSubchannel(subchannel: SubchannelState): ConfiguredSubchann
 function acceptedValues(values: SettingValues, { log }: Call): SettingValues {
   const accepted = Object.entries(values).filter(([name, value]) => {
     try {
-      settingsOf({ [name]: value });
+      toSettings({ [name]: value });
       return true;
     } catch (error) {
       log.warn({ err: error, setting: name }, 'a stored setting is not accepted; its default applies');

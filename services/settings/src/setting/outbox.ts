@@ -4,7 +4,7 @@ import { settingChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import { type Outbox, openOutbox } from '@ticketing/events/outbox/outbox.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { type SettingsEvent, settingsCollection } from './store.ts';
 
@@ -20,7 +20,7 @@ function toMessage(_id: number, event: SettingsEvent): OutgoingMessage {
   const value = create(SettingChangedSchema, {
     eventId,
     version,
-    occurredAt: timestampOf(occurredAt),
+    occurredAt: toTimestamp(occurredAt),
     names: [...names],
     subchannelIds: [...subchannelIds],
   });

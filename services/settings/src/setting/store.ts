@@ -55,11 +55,11 @@ export const settingsCollection = 'configuration';
 const _id = 1;
 const tooOften = 'The settings were changed by others at the same time.';
 
-const collectionOf = (connection: Connection) => openCollection<SettingsDocument>(connection, settingsCollection);
+const settingsDocuments = (connection: Connection) => openCollection<SettingsDocument>(connection, settingsCollection);
 
 /** Builds the missing indexes of the settings. */
 export async function buildSettingsIndexes(connection: Connection): Promise<void> {
-  await collectionOf(connection).createIndex(outboxIndex.index, outboxIndex.options);
+  await settingsDocuments(connection).createIndex(outboxIndex.index, outboxIndex.options);
 }
 
 /** Opens the settings on a connection. `onEvent` is called after each write that has stored an event. */
@@ -68,7 +68,7 @@ export function settingsStore(
   onEvent: () => void,
   runtime: Pick<Runtime, 'random'>,
 ): SettingsStore {
-  const documents = collectionOf(connection);
+  const documents = settingsDocuments(connection);
   const queue = keyedQueue<number>();
 
   async function read(): Promise<SettingsState> {

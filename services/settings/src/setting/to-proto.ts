@@ -14,8 +14,8 @@ import {
   SettingSchema,
 } from '@ticketing/contracts/ticketing/settings/v1/settings_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import { rulesOf, spellingsOf } from '@ticketing/rest/codec/options.ts';
-import { type Comments, commentsOf } from '@ticketing/rest/documents/comments.ts';
+import { readFieldRules, readSpellings } from '@ticketing/rest/codec/options.ts';
+import { type Comments, findComments } from '@ticketing/rest/documents/comments.ts';
 import { type KnownSetting, knownSettings } from '@ticketing/service-kit/settings/known-settings.ts';
 import type { SettingsState } from './rules/settings.ts';
 
@@ -28,7 +28,7 @@ export function settingToProto(known: KnownSetting, { values, secrets }: Setting
     category: form.category,
     group: groupComments(form.group).summary,
     label: form.label,
-    description: commentsOf(field).text,
+    description: findComments(field).text,
     type: form.type,
     ...toConfig(known, isSecret ? secrets[name] !== undefined : undefined),
     value: fromJson(ValueSchema, values[name] ?? defaultValue),
@@ -46,7 +46,7 @@ export function settingsOfCategory(category: string | undefined): KnownSetting[]
 
 /** The category with a name. Errors: setting_category_not_found. */
 export function categoryNamed(name: string): SettingCategory {
-  for (const [number, spelling] of spellingsOf(SettingCategorySchema))
+  for (const [number, spelling] of readSpellings(SettingCategorySchema))
     if (spelling === name) return number as SettingCategory;
   throw notFound('Setting category');
 }
@@ -64,14 +64,14 @@ export function groupComments(group: SettingGroup): Comments {
 function readComments(schema: DescEnum, number: number): Comments {
   const value = schema.value[number];
   if (!value) throw new Error(`${schema.typeName} has no value ${number}`);
-  return commentsOf(value);
+  return findComments(value);
 }
 
 function toConfig({ field }: KnownSetting, isSet: boolean | undefined): { config?: SettingConfig } {
-  const { minimum, maximum, minLength, maxLength, pattern } = rulesOf(field);
+  const { minimum, maximum, minLength, maxLength, pattern } = readFieldRules(field);
   const schema = field.enum;
   const options = schema
-    ? [...spellingsOf(schema)].map(([number, value]) => ({ value, label: readComments(schema, number).summary }))
+    ? [...readSpellings(schema)].map(([number, value]) => ({ value, label: readComments(schema, number).summary }))
     : [];
   const min = minimum === undefined ? minLength : Number(minimum);
   const max = maximum === undefined ? maxLength : Number(maximum);

@@ -50,16 +50,16 @@ interface WebhookDocument extends Omit<WebhookState, 'id'> {
   slot: number;
 }
 
-const collectionOf = (connection: Connection) => openCollection<WebhookDocument>(connection, 'webhooks');
+const webhookCollection = (connection: Connection) => openCollection<WebhookDocument>(connection, 'webhooks');
 
 /** Builds the missing indexes of the webhook endpoints. */
 export async function buildWebhookIndexes(connection: Connection): Promise<void> {
-  await collectionOf(connection).createIndex({ slot: 1 }, { unique: true });
+  await webhookCollection(connection).createIndex({ slot: 1 }, { unique: true });
 }
 
 /** Opens the webhook endpoints on a connection. */
 export function webhookStore(connection: Connection, runtime: Pick<Runtime, 'random'>): WebhookStore {
-  const webhooks = collectionOf(connection);
+  const webhooks = webhookCollection(connection);
   const write = uniqueWrites(runtime);
 
   async function attemptAdd({ id, ...state }: WebhookState): Promise<boolean | typeof conflict> {

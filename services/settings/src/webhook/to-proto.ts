@@ -1,5 +1,5 @@
 import type { Webhook } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { WebhookState } from './rules/endpoint.ts';
 
 /** Converts an endpoint to its protobuf form, without its secret. */
@@ -14,6 +14,6 @@ export function webhookToProto(state: WebhookState): Webhook {
     subchannelIds: [...subchannelIds],
     status,
     ...(disabledReason === null ? {} : { disabledReason }),
-    createdAt: timestampOf(createdAt),
+    createdAt: toTimestamp(createdAt),
   };
 }

@@ -43,7 +43,7 @@ export function emailTemplateStore(connection: Connection, runtime: Pick<Runtime
     }
   };
 
-  const entriesOf = (documents: readonly EmailTemplateDocument[]) =>
+  const toEntries = (documents: readonly EmailTemplateDocument[]) =>
     documents.map(({ _id, bytes }) => ({ id: _id, bytes }));
 
   return {
@@ -75,13 +75,13 @@ export function emailTemplateStore(connection: Connection, runtime: Pick<Runtime
           templates.countDocuments(),
           templates.find({}, { bytes: 1 }).sort({ _id: 1 }).skip(offset).limit(limit).lean<EmailTemplateDocument[]>(),
         ]);
-        return { total, entries: entriesOf(page) };
+        return { total, entries: toEntries(page) };
       }),
     sizes: async (ids) =>
       ids.length === 0
         ? []
         : storeCall(async () =>
-            entriesOf(await templates.find({ _id: { $in: [...ids] } }, { bytes: 1 }).lean<EmailTemplateDocument[]>()),
+            toEntries(await templates.find({ _id: { $in: [...ids] } }, { bytes: 1 }).lean<EmailTemplateDocument[]>()),
           ),
     findSome: async (ids) => {
       if (ids.length === 0) return [];

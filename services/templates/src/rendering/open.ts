@@ -97,8 +97,8 @@ export function openRendering(log: Logger, { timeoutMs, onStopped = () => undefi
 
   async function violationsIn({ kind, text, pointer }: TextInput, caller: string): Promise<readonly Violation[]> {
     try {
-      const problems = await inSandbox(pointer, () => sandbox.run(caller, 'problemsOf', kind, text));
-      return problems.map((problem) => violationOf(pointer, problem));
+      const problems = await inSandbox(pointer, () => sandbox.run(caller, 'findProblems', kind, text));
+      return problems.map((problem) => toViolation(pointer, problem));
     } catch (error) {
       if (error instanceof DomainError && error.violations.length > 0) return error.violations;
       throw error;
@@ -113,7 +113,7 @@ export function openRendering(log: Logger, { timeoutMs, onStopped = () => undefi
     async render({ variables, more = {}, pointer, ...texts }, caller) {
       const rendered = await inSandbox(pointer, () => sandbox.run(caller, 'render', texts, variables, more));
       if ('message' in rendered) return rendered;
-      if ('problems' in rendered) throw invalidInput(rendered.problems.map((one) => violationOf(pointer, one)));
+      if ('problems' in rendered) throw invalidInput(rendered.problems.map((one) => toViolation(pointer, one)));
       onStopped('output');
       throw stoppedError(pointer, 'output');
     },
@@ -121,6 +121,6 @@ export function openRendering(log: Logger, { timeoutMs, onStopped = () => undefi
   };
 }
 
-function violationOf(pointer: string, { code, detail, line, column }: TemplateProblem): Violation {
+function toViolation(pointer: string, { code, detail, line, column }: TemplateProblem): Violation {
   return { pointer, code, detail: `Line ${line}, column ${column}: ${detail}` };
 }

@@ -35,7 +35,7 @@ const checks: Record<TextKind, (text: string) => readonly TemplateProblem[]> = {
 };
 
 const functions = {
-  problemsOf: (kind: TextKind, text: string): readonly TemplateProblem[] => checks[kind](text),
+  findProblems: (kind: TextKind, text: string): readonly TemplateProblem[] => checks[kind](text),
   /** `json` is an object of values in UTF-8; values of `more` replace them. */
   render(texts: TemplateTexts, json: Uint8Array, more: object): RenderResult {
     const { message, wrapper, subject } = texts;

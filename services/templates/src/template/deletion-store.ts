@@ -22,18 +22,18 @@ interface DeletionDocument {
   begunAt: Date;
 }
 
-function collectionOf(connection: Connection): mongo.Collection<DeletionDocument> {
+function deletionCollection(connection: Connection): mongo.Collection<DeletionDocument> {
   return openCollection<DeletionDocument>(connection, 'templateDeletions');
 }
 
 /** Builds the missing indexes of the deletions. */
 export async function buildDeletionIndexes(connection: Connection): Promise<void> {
-  await collectionOf(connection).createIndex({ begunAt: 1 });
+  await deletionCollection(connection).createIndex({ begunAt: 1 });
 }
 
 /** Opens the deletions on a connection. */
 export function templateDeletionStore(connection: Connection, now: () => number): TemplateDeletionStore {
-  const deletions = collectionOf(connection);
+  const deletions = deletionCollection(connection);
   return {
     begin: (id) =>
       storeCall(async () => {

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { AnalysisRequestSchema } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
 import { RefreshMode, RefreshModeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { readSpellings } from '@ticketing/rest/codec/options.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Context } from '../context.ts';
@@ -12,7 +12,7 @@ import { firstAnalysis, type StoredRequest } from './request-store.ts';
 
 const batchSize = 100;
 const atOnce = 8;
-const modes = new Map([...spellingsOf(RefreshModeSchema)].map(([mode, spelling]) => [spelling, mode as RefreshMode]));
+const modes = new Map([...readSpellings(RefreshModeSchema)].map(([mode, spelling]) => [spelling, mode as RefreshMode]));
 
 /**
  * Carries out the requests for analyses: the customer is read here, everything else is queued in the intents service. As long

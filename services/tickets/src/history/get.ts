@@ -4,7 +4,7 @@ import type {
   GetTicketHistoryResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { markAsLarge } from '@ticketing/rest/limits/large-response.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
@@ -81,6 +81,6 @@ function toProto({ createdAt, ...line }: HistoryLine): HistoryEntry {
   return {
     $typeName: 'ticketing.tickets.v1.HistoryEntry',
     ...(set as Pick<HistoryEntry, 'type'>),
-    createdAt: timestampOf(createdAt),
+    createdAt: toTimestamp(createdAt),
   };
 }

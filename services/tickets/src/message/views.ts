@@ -7,7 +7,7 @@ import {
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { attachmentMessages } from '@ticketing/files/attachment-message.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { type Caller, callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Profile, ProfileStore } from '@ticketing/store/cache/profile-store.ts';
@@ -171,8 +171,8 @@ function toProto(
     attachments: attachmentMessages(`/ticket/${conversation.ticketId}`, conversation.attachments),
     // A draft whose publishing was interrupted is not sent.
     deliveryStatus: isDraft ? DeliveryStatus.NONE : deliveryStatus,
-    ...(createdAt === null ? {} : { createdAt: timestampOf(createdAt) }),
-    ...(modifiedAt === null ? {} : { modifiedAt: timestampOf(modifiedAt) }),
+    ...(createdAt === null ? {} : { createdAt: toTimestamp(createdAt) }),
+    ...(modifiedAt === null ? {} : { modifiedAt: toTimestamp(modifiedAt) }),
   };
 }
 

@@ -3,7 +3,7 @@ import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_c
 import type { Tag } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { TagEvent } from './rules/tag.ts';
 import type { TagState, TagTree } from './rules/tree.ts';
 
@@ -23,7 +23,7 @@ function tagMessage(tag: TagState, tree: TagTree): Tag {
     ...(tag.firstResponseSla === null ? {} : { firstResponseSla: tag.firstResponseSla }),
     ...(tag.priority === null ? {} : { priority: tag.priority }),
     detection: { $typeName: 'ticketing.tickets.v1.TagDetection', keywords: [...tag.keywords] },
-    modifiedAt: timestampOf(tag.modifiedAt),
+    modifiedAt: toTimestamp(tag.modifiedAt),
   };
 }
 
@@ -61,7 +61,7 @@ export function tagSize(tag: Tag): number {
 /** The message for the event that a tag has changed. Source: docs/reference/api.md, Events. */
 export function tagChangedMessage(tagId: number, event: TagEvent): OutgoingMessage {
   const { eventId, version, occurredAt, deleted, traceparent } = event;
-  const value = create(TagChangedSchema, { eventId, tagId, version, occurredAt: timestampOf(occurredAt), deleted });
+  const value = create(TagChangedSchema, { eventId, tagId, version, occurredAt: toTimestamp(occurredAt), deleted });
   const envelope = {
     id: eventId,
     type: 'tag.changed',

@@ -1,8 +1,8 @@
 import { serveFunctions } from '@ticketing/sandbox/serve-functions.ts';
-import { wordsOf } from '@ticketing/text/words.ts';
+import { splitWords } from '@ticketing/text/words.ts';
 import { bodyTexts } from './rules/body-texts.ts';
 
-const functions = { bodyTexts, wordsOf };
+const functions = { bodyTexts, splitWords };
 
 /** The functions that the worker runs for long texts. */
 export type BodyFunctions = typeof functions;

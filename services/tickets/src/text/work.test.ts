@@ -2,7 +2,7 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import type { Sandbox } from '@ticketing/sandbox/sandbox.ts';
 import { SandboxError, type SandboxReason } from '@ticketing/sandbox/sandbox-error.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
-import { maxWordsTextLength, wordsOf } from '@ticketing/text/words.ts';
+import { maxWordsTextLength, splitWords } from '@ticketing/text/words.ts';
 import { describe, expect, test } from 'vitest';
 import type { BodyFunctions } from './body.worker.ts';
 import { bodyRules, bodyTexts, unconvertedTexts } from './rules/body-texts.ts';
@@ -18,7 +18,7 @@ function openWith(...reasons: SandboxReason[]) {
     runs.push(args);
     const reason = reasons.shift();
     if (reason) throw new SandboxError(reason, 'no result');
-    return args[1] === 'bodyTexts' ? bodyTexts(args[2] as string) : wordsOf(args[2] as string[]);
+    return args[1] === 'bodyTexts' ? bodyTexts(args[2] as string) : splitWords(args[2] as string[]);
   };
   const sandbox = { run, close: async () => undefined } as unknown as Sandbox<BodyFunctions>;
   return { work: openTextWork(createLogger('tickets', 'silent'), {}, () => sandbox), runs };
@@ -70,6 +70,6 @@ test('runs are those of their actor', async () => {
 test('only what is read of a text is sent for its words, or decides whether it is sent', async () => {
   const { work, runs } = openWith();
   const text = 'wort '.repeat(1_000_000);
-  expect(await work.words([text], actor)).toEqual(wordsOf([text]));
-  expect(runs).toEqual([['user 7', 'wordsOf', [text.slice(0, maxWordsTextLength)]]]);
+  expect(await work.words([text], actor)).toEqual(splitWords([text]));
+  expect(runs).toEqual([['user 7', 'splitWords', [text.slice(0, maxWordsTextLength)]]]);
 });

@@ -1,7 +1,7 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
-import { maxWordsTextLength, wordsOf } from '@ticketing/text/words.ts';
+import { maxWordsTextLength, splitWords } from '@ticketing/text/words.ts';
 import type { BodyFunctions } from './body.worker.ts';
 import { type BodyTexts, bodyRules, bodyTexts, unconvertedTexts } from './rules/body-texts.ts';
 
@@ -82,9 +82,9 @@ export function openTextWork(
     },
     async words(texts, actor) {
       const read = texts.map((text) => (typeof text === 'string' ? text.slice(0, maxWordsTextLength) : text));
-      if (isShort(read)) return wordsOf(read);
-      const split = () => sandbox.run(actorKey(actor), 'wordsOf', read);
-      return inSandbox(split, () => wordsOf(read.filter((text) => isShort([text]))));
+      if (isShort(read)) return splitWords(read);
+      const split = () => sandbox.run(actorKey(actor), 'splitWords', read);
+      return inSandbox(split, () => splitWords(read.filter((text) => isShort([text]))));
     },
     close: () => sandbox.close(),
   };

@@ -9,7 +9,7 @@ import {
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { FieldChange, TicketEvent } from './rules/event.ts';
 
 const types: Record<TicketEvent['type'], TicketChangeType> = {
@@ -40,7 +40,7 @@ export function ticketChangedMessage(ticketId: number, event: TicketEvent): Outg
     ...(subchannelId === null ? {} : { subchannelId }),
     ...(event.conversationId === undefined ? {} : { conversationId: event.conversationId }),
     ...(event.intentId === undefined ? {} : { intentId: event.intentId }),
-    occurredAt: timestampOf(occurredAt),
+    occurredAt: toTimestamp(occurredAt),
     changes: changes.map(fieldChange),
     actor: create(ActorSchema, {
       kind: actor.kind,

@@ -8,7 +8,7 @@ import {
   type UpdateTicketRequest,
   UpdateTicketRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { readSpellings } from '@ticketing/rest/codec/options.ts';
 import { ticketInputReader } from './read-input.ts';
 import type { TicketPatch } from './rules/patch.ts';
 
@@ -37,7 +37,7 @@ export function readBulkElement(change: TicketChange): BulkElement {
     change.refreshMode ?? (change.refresh ? RefreshMode.FULL : change.refreshTags ? RefreshMode.TAGS : undefined);
   return {
     patch: readTicketChange(change),
-    refreshMode: mode === undefined ? undefined : spellingsOf(RefreshModeSchema).get(mode),
+    refreshMode: mode === undefined ? undefined : readSpellings(RefreshModeSchema).get(mode),
   };
 }
 

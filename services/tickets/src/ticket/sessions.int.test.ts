@@ -1,14 +1,14 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { SessionService } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { type StubServer, startStubServer } from '@ticketing/testkit/stub-server.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 
 const session = {
   id: '00000000-0000-4000-8000-000000000001',
-  lastActivityAt: timestampOf(1_700_000_060),
-  createdAt: timestampOf(1_700_000_000),
+  lastActivityAt: toTimestamp(1_700_000_060),
+  createdAt: toTimestamp(1_700_000_000),
   participants: [{ id: 7, name: 'Ada' }],
   messageCount: 4,
   costUsd: 0.25,

@@ -2,7 +2,7 @@ import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { isDuplicateKey } from '@ticketing/store/document/store-error.ts';
 import { type Connection, mongo } from 'mongoose';
-import { batchesOf } from '../batches.ts';
+import { toBatches } from '../batches.ts';
 import type { IncomingMessage, OutgoingMessage } from '../bus.ts';
 import { partitionName } from '../partition.ts';
 import { chunkId, chunkIdsFrom, parseChunkId, parsePartitionName } from './chunk-id.ts';
@@ -92,7 +92,7 @@ export function openChunkStore(connection: Connection, onAppended: (partition: s
   return {
     append: (topic, partition, messages) =>
       queue.run(partitionName(topic, partition), async () => {
-        for (const part of batchesOf(messages, maxChunk)) await appendChunk(topic, partition, part);
+        for (const part of toBatches(messages, maxChunk)) await appendChunk(topic, partition, part);
       }),
     async read(topic, partition, offset) {
       const ids = chunkIdsFrom(topic, partition, Math.floor(offset / messagesPerChunk));

@@ -8,7 +8,7 @@ import { isUnreachable } from '@ticketing/store/document/store-error.ts';
 import type { Leased } from '@ticketing/store/leases/lease.ts';
 import { joinLeaseGroup, type LeaseGroupMember, type LeaseGroupTimes } from '@ticketing/store/leases/lease-group.ts';
 import type { Bus, OutgoingMessage, RunningSubscription, Subscription } from '../bus.ts';
-import { partitionName, partitionOf } from '../partition.ts';
+import { choosePartition, partitionName } from '../partition.ts';
 import { appendNotices } from './append-notices.ts';
 import { parsePartitionName } from './chunk-id.ts';
 import { openChunkStore } from './chunk-store.ts';
@@ -97,7 +97,7 @@ export function embeddedLog(
 
   async function publish(topic: string, messages: readonly OutgoingMessage[]): Promise<void> {
     const count = await partitionCount(topic);
-    const byPartition = Map.groupBy(messages, ({ key }) => partitionOf(key, count));
+    const byPartition = Map.groupBy(messages, ({ key }) => choosePartition(key, count));
     await Promise.all([...byPartition].map(([partition, part]) => chunks.append(topic, partition, part)));
     if ((oldRemovedAt.get(topic) ?? Number.NEGATIVE_INFINITY) > performance.now() - removeOldEveryMs) return;
     oldRemovedAt.set(topic, performance.now());
@@ -115,7 +115,7 @@ export function embeddedLog(
   }
 
   async function lag(group: string, partitions: readonly string[]): Promise<number> {
-    const lags = await Promise.all(partitions.map((name) => lagOf(group, name)));
+    const lags = await Promise.all(partitions.map((name) => readTopicLag(group, name)));
     return lags.reduce((sum, count) => sum + count, 0);
   }
 
@@ -124,7 +124,7 @@ export function embeddedLog(
     return reached?.offset ?? 0;
   }
 
-  async function lagOf(group: string, name: string): Promise<number> {
+  async function readTopicLag(group: string, name: string): Promise<number> {
     const { topic, partition } = parsePartitionName(name);
     return chunks.count(topic, partition, await committedOffset(group, name));
   }
@@ -148,7 +148,7 @@ export function embeddedLog(
         member.ownedParts().map(async (name) => {
           const counted = notices.count(name);
           if (handledAt.get(name) === counted) return 0;
-          const count = await lagOf(group, name);
+          const count = await readTopicLag(group, name);
           if (count === 0) handledAt.set(name, counted);
           return count;
         }),

@@ -3,7 +3,7 @@ import type { AiExecutor } from '@ticketing/contracts/ticketing/intents/v1/ai_ag
 import type { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { SecretBox } from '@ticketing/text/sealed-text.ts';
-import { slugOf } from '@ticketing/text/slug.ts';
+import { toSlug } from '@ticketing/text/slug.ts';
 import { decideExecutor, type ExecutorState, noExecutor } from './executor.ts';
 import { schemaViolations } from './parameter-schema.ts';
 import { tagIdsIn, withoutTagsIn } from './ticket-fields.ts';
@@ -105,7 +105,7 @@ const initial = {
  */
 export function newAiAgent(id: number, input: NamedInput, box: SecretBox, now: number): AiAgentState {
   const { name } = input;
-  const slug = slugOf(name, 'agent');
+  const slug = toSlug(name, 'agent');
   return changeAiAgent({ ...initial, id, slug, name, createdAt: now, modifiedAt: now }, input, box, now);
 }
 

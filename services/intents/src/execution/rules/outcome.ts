@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { type IntentOutcome, IntentOutcomeSchema } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { ExecutionState } from '../../intent/rules/execution.ts';
 import type { ActionResult } from './backend-response.ts';
 
@@ -20,7 +20,7 @@ export function toOutcome(
     ...(messageLocalized === null ? {} : { messageLocalized }),
     ...(message === null ? {} : { message }),
     internalData,
-    executedAt: timestampOf(now),
+    executedAt: toTimestamp(now),
     userId: caller?.profileId ?? 0,
     txId,
   });

@@ -1,4 +1,4 @@
-import { maxWordsTextLength, wordsOf } from '@ticketing/text/words.ts';
+import { maxWordsTextLength, splitWords } from '@ticketing/text/words.ts';
 
 /** How many different words of a text are found. */
 export const maxTextWords = 10_000;
@@ -8,22 +8,22 @@ export const maxSearchWords = 16;
 const umlauts: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue' };
 
 /** Returns the words of texts as the search compares them; a word with an umlaut is also returned spelt without it. */
-export function searchWordsOf(texts: readonly string[], maxWords: number): string[] {
-  return wordsOf([...texts, ...texts.map(spellings)], maxWords);
+export function toSearchWords(texts: readonly string[], maxWords: number): string[] {
+  return splitWords([...texts, ...texts.map(spellings)], maxWords);
 }
 
 /** The words of the title and the name of a source. */
-export function titleWordsOf({ title, name }: { title: string; name: string }): string[] {
-  return searchWordsOf([title, name], maxTextWords);
+export function toTitleWords({ title, name }: { title: string; name: string }): string[] {
+  return toSearchWords([title, name], maxTextWords);
 }
 
 /** Returns each word of a search with its spellings; it matches words that begin with one of them. */
 export function searchedWords(q: string): string[][] {
   const words = q.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-  return words.map((word) => searchWordsOf([word], 2)).filter((forms) => forms.length > 0);
+  return words.map((word) => toSearchWords([word], 2)).filter((forms) => forms.length > 0);
 }
 
-/** The words with an umlaut, spelt without it. Only as much of a text is read as `wordsOf` reads. */
+/** The words with an umlaut, spelt without it. Only as much of a text is read as `splitWords` reads. */
 function spellings(text: string): string {
   const spelt: string[] = [];
   for (const [word] of text

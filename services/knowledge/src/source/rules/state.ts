@@ -64,11 +64,11 @@ const otherBytes = 400;
 export function changeSource(before: SourceState, input: Partial<SourceInput>, now: number): SourceState {
   const after = { ...before, ...input };
   if (JSON.stringify(after) === JSON.stringify(before)) return before;
-  return { ...after, version: before.version + 1, modifiedAt: now, bytes: bytesOf(after) };
+  return { ...after, version: before.version + 1, modifiedAt: now, bytes: estimateBytes(after) };
 }
 
 /** About how many bytes a source has in a response. */
-export function bytesOf({ text, title, name, source, tags, teams }: SourceInput): number {
+export function estimateBytes({ text, title, name, source, tags, teams }: SourceInput): number {
   const texts = [text, title, name, source].reduce((sum, one) => sum + Buffer.byteLength(one), 0);
   return texts + 8 * (tags.length + teams.length) + otherBytes;
 }

@@ -2,7 +2,7 @@ import { type DescField, ScalarType } from '@bufbuild/protobuf';
 import { ReportingTicketRowSchema } from '@ticketing/contracts/ticketing/reporting/v1/export_service_pb.ts';
 import { enumKey, rankKey } from '@ticketing/rest/codec/enum-key.ts';
 import type { FilterKey } from '@ticketing/rest/codec/filter.ts';
-import { spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { readSpellings } from '@ticketing/rest/codec/options.ts';
 
 /** A column of the rows, with its name and type from the contract. */
 export interface RowColumn {
@@ -24,14 +24,14 @@ const personalColumns = ['email', 'rawData'];
 const rankedColumns = ['priority'];
 
 /** The columns, in the order in which exports show them. */
-export const rowColumns: readonly RowColumn[] = ReportingTicketRowSchema.fields.map(columnOf);
+export const rowColumns: readonly RowColumn[] = ReportingTicketRowSchema.fields.map(toColumn);
 
 /** The columns that an export may show, filter by and order by under a privacy level. */
 export function shownColumns(privacyLevel: 'none' | 'pseudonymized'): RowColumn[] {
   return rowColumns.filter(({ name }) => privacyLevel === 'none' || !personalColumns.includes(name));
 }
 
-function columnOf(field: DescField): RowColumn {
+function toColumn(field: DescField): RowColumn {
   const name = field.jsonName;
   const isTime = field.message?.typeName === 'google.protobuf.Timestamp';
   const isAlwaysSet = !isTime && field.proto.proto3Optional !== true;
@@ -40,7 +40,7 @@ function columnOf(field: DescField): RowColumn {
   if (field.enum) {
     const isRanked = rankedColumns.includes(name);
     const filterKey = isRanked ? rankKey(field.enum) : enumKey(field.enum);
-    return { ...common, type: 'text', filterKey, spellingOfRank: isRanked ? spellingsOf(field.enum) : undefined };
+    return { ...common, type: 'text', filterKey, spellingOfRank: isRanked ? readSpellings(field.enum) : undefined };
   }
   const type = field.fieldKind === 'scalar' && field.scalar !== ScalarType.STRING ? 'integer' : 'text';
   return { ...common, type, filterKey: { kind: type }, spellingOfRank: undefined };

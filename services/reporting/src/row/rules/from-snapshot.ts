@@ -10,7 +10,7 @@ import type { TicketSnapshot } from '@ticketing/contracts/ticketing/tickets/v1/s
 import { type Tag, TagType } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import { type Ticket, TicketSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { messageEncoder } from '@ticketing/rest/codec/encode.ts';
-import { spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { readSpellings } from '@ticketing/rest/codec/options.ts';
 
 /** The row of a ticket. Units: times in Unix seconds. */
 export interface Row {
@@ -32,7 +32,7 @@ const encodeTicket = messageEncoder(TicketSchema, 'include_raw_data');
  *
  * Source: docs/reference/api.md, Reporting rows.
  */
-export function rowOf(snapshot: TicketSnapshot, tags: ReadonlyMap<number, Tag>): Row {
+export function toRow(snapshot: TicketSnapshot, tags: ReadonlyMap<number, Tag>): Row {
   const { ticket, incomingMessages, outgoingMessages, internalMessages, manualWorkEntries } = snapshot;
   if (!ticket) throw new Error('the snapshot has no ticket');
   const createdAt = seconds(ticket.createdAt);
@@ -41,16 +41,16 @@ export function rowOf(snapshot: TicketSnapshot, tags: ReadonlyMap<number, Tag>):
   return {
     id: ticket.id,
     version: ticket.version,
-    tagPathIds: [...new Set(ticket.tagIds.flatMap((id) => pathOf(id, tags).map((tag) => tag.id)))],
+    tagPathIds: [...new Set(ticket.tagIds.flatMap((id) => toPath(id, tags).map((tag) => tag.id)))],
     values: {
-      channel: spellingOf(ChannelSchema, ticket.channel),
-      direction: spellingOf(DirectionSchema, ticket.direction),
-      status: spellingOf(TicketStatusSchema, ticket.status),
-      priority: spellingOf(PrioritySchema, ticket.priority),
+      channel: toSpelling(ChannelSchema, ticket.channel),
+      direction: toSpelling(DirectionSchema, ticket.direction),
+      status: toSpelling(TicketStatusSchema, ticket.status),
+      priority: toSpelling(PrioritySchema, ticket.priority),
       contractId: ticket.contractId ?? null,
       customerId: ticket.customerId ?? null,
       customerLegitimation: ticket.customerLegitimation,
-      ...topicsOf(ticket, tags),
+      ...toTopics(ticket, tags),
       incomingMessages,
       outgoingMessages,
       internalMessages,
@@ -64,17 +64,17 @@ export function rowOf(snapshot: TicketSnapshot, tags: ReadonlyMap<number, Tag>):
       secondsToClose: secondsBetween(closedAt, createdAt),
       secondsClosedAfterSLA: secondsBetween(closedAt, dueBy),
       email: ticket.agent?.email ?? null,
-      rawData: rawDataOf(ticket, snapshot.jsonTexts),
+      rawData: toRawData(ticket, snapshot.jsonTexts),
     },
   };
 }
 
 /** `topic` is the top-level ancestor of the skill tag with the lowest id, `subTopic` this tag unless it is top-level. */
-function topicsOf(ticket: Ticket, tags: ReadonlyMap<number, Tag>) {
+function toTopics(ticket: Ticket, tags: ReadonlyMap<number, Tag>) {
   const ids = ticket.tagIds.toSorted((left, right) => left - right);
   const names = ids.flatMap((id) => tags.get(id)?.name ?? []);
   const first = ids.find((id) => tags.get(id)?.type === TagType.SKILL);
-  const path = first === undefined ? [] : pathOf(first, tags);
+  const path = first === undefined ? [] : toPath(first, tags);
   return {
     topic: path.at(-1)?.name ?? null,
     subTopic: path.length > 1 ? (path[0]?.name ?? null) : null,
@@ -83,14 +83,14 @@ function topicsOf(ticket: Ticket, tags: ReadonlyMap<number, Tag>) {
 }
 
 /** A tag and its ancestors, from the tag up to the top level. */
-function pathOf(id: number, tags: ReadonlyMap<number, Tag>): Tag[] {
+function toPath(id: number, tags: ReadonlyMap<number, Tag>): Tag[] {
   const path: Tag[] = [];
   for (let tag = tags.get(id); tag && path.length <= maxAncestors; tag = tags.get(tag.parent ?? 0)) path.push(tag);
   return path;
 }
 
 /** The ticket in full form as JSON text. If that is too large to be stored, the bodies of the ticket are null in it. */
-function rawDataOf(ticket: Ticket, jsonTexts: TicketSnapshot['jsonTexts']): string {
+function toRawData(ticket: Ticket, jsonTexts: TicketSnapshot['jsonTexts']): string {
   const json = encodeTicket(ticket);
   const text = jsonText(json, jsonTexts);
   if (Buffer.byteLength(text) <= maxRawDataBytes) return text;
@@ -106,8 +106,8 @@ function jsonText(json: JsonObject, given: Readonly<Record<string, string>>): st
   return `{${members.join(',')}}`;
 }
 
-function spellingOf(schema: Parameters<typeof spellingsOf>[0], value: number): string | null {
-  return spellingsOf(schema).get(value) ?? null;
+function toSpelling(schema: Parameters<typeof readSpellings>[0], value: number): string | null {
+  return readSpellings(schema).get(value) ?? null;
 }
 
 function seconds(time: Timestamp | undefined): number | null {

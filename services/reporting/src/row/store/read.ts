@@ -94,7 +94,7 @@ async function* readBatches(
         { $sort: range.sort },
         ...(offset > 0 ? [{ $skip: offset }] : []),
         ...(Number.isFinite(left) ? [{ $limit: left }] : []),
-        { $project: projectionOf(request) },
+        { $project: toProjection(request) },
         ...(request.columns.includes(largeColumn) ? [withoutLongTexts] : []),
       ],
       { allowDiskUse: true, batchSize: pageSize, ...timeLimit(request) },
@@ -120,7 +120,7 @@ const withoutLongTexts = {
   $set: { [largeColumn]: { $cond: [{ $gt: [sizeOfLarge, maxFirstBytes] }, sizeOfLarge, `$${largeColumn}`] } },
 };
 
-function projectionOf({ columns }: RowRequest): Query {
+function toProjection({ columns }: RowRequest): Query {
   return Object.fromEntries(columns.map((name) => [name, 1]));
 }
 
@@ -154,7 +154,7 @@ async function readAgain(
   rows: readonly RowDocument[],
 ): Promise<RowDocument[]> {
   const ids = rows.filter(isIncomplete).map(({ _id }) => _id);
-  const stages = [{ $match: { _id: { $in: ids } } }, ...base, { $project: projectionOf(request) }];
+  const stages = [{ $match: { _id: { $in: ids } } }, ...base, { $project: toProjection(request) }];
   const cursor = collection.aggregate<RowDocument>(stages, { batchSize: ids.length, ...timeLimit(request) });
   const read = await translateTimeLimit(tooSlowDetail, () => storeCall(() => cursor.toArray()));
   const found = new Map(read.map((row) => [row._id, row]));

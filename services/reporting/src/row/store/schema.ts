@@ -30,7 +30,7 @@ export async function buildRowIndexes(connection: Connection, generation: number
 }
 
 /** The document of a row. */
-export function documentOf({ id, version, tagPathIds, values }: Row, tagRevision: number): RowDocument {
+export function toDocument({ id, version, tagPathIds, values }: Row, tagRevision: number): RowDocument {
   const document: RowDocument = { _id: id, version, tagRevision, tagPathIds: [...tagPathIds] };
   for (const { name, type, filterKey, spellingOfRank } of storedColumns) {
     const value = values[name];

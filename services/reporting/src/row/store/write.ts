@@ -3,7 +3,7 @@ import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-co
 import { duplicatesIn, isDuplicateKey } from '@ticketing/store/document/store-error.ts';
 import type { mongo } from 'mongoose';
 import type { Row } from '../rules/from-snapshot.ts';
-import { documentOf, type RowDocument } from './schema.ts';
+import { type RowDocument, toDocument } from './schema.ts';
 
 /**
  * Writes rows into a collection, except those whose stored row was erased, has a newer version or shows newer tag names.
@@ -24,7 +24,7 @@ export async function putRows(
         tagRevision: { $lte: tagRevision },
         erasedAt: null,
       },
-      replacement: documentOf(row, tagRevision),
+      replacement: toDocument(row, tagRevision),
       upsert: true,
     },
   }));

@@ -10,10 +10,10 @@ export function hasOldSecrets({ secrets, subchannels }: SettingsState, secretBox
 /** Encrypts all secrets with the current key; undefined if they are already. */
 export function encryptAgain(state: SettingsState, secretBox: SecretBox): SettingsChange | undefined {
   if (!hasOldSecrets(state, secretBox)) return undefined;
-  const renew = (secrets: Readonly<Record<string, SealedText>>, bindingOf: (name: string) => string) =>
+  const renew = (secrets: Readonly<Record<string, SealedText>>, toBinding: (name: string) => string) =>
     Object.fromEntries(
       Object.entries(secrets).map(([name, sealed]) => {
-        const binding = bindingOf(name);
+        const binding = toBinding(name);
         return [name, secretBox.isOld(sealed) ? secretBox.seal(secretBox.open(sealed, binding), binding) : sealed];
       }),
     );

@@ -4,13 +4,13 @@ import {
   TicketChangeTypeSchema,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { WebhookDeliveryStatus, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { readSpellings } from '@ticketing/rest/codec/options.ts';
 import type { StoredEvent } from '../../feed/store.ts';
 import { takesEvent } from '../rules/endpoint.ts';
 import type { DeliveryParts } from './open.ts';
 import type { DeliveryState } from './rules/delivery.ts';
 
-const spellings = spellingsOf(TicketChangeTypeSchema);
+const spellings = readSpellings(TicketChangeTypeSchema);
 
 /**
  * Adds a delivery of each event to each endpoint that takes it. An event that is handled again has no effect. `erased`

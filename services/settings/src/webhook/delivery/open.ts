@@ -1,7 +1,7 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import { type ErasedIds, erasedIds } from '@ticketing/store/ids/erased-ids.ts';
-import { type CursorCodec, cursorCodecOf } from '@ticketing/store/paging/cursor.ts';
+import { type CursorCodec, openCursorCodec } from '@ticketing/store/paging/cursor.ts';
 import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import type { EventStore } from '../../feed/store.ts';
 import type { WebhookStore } from '../store.ts';
@@ -30,7 +30,7 @@ export function openDeliveries(
   return {
     ...parts,
     erasedTickets: erasedIds(kit.database.connection, erasedTicketCollection, runtime.now),
-    cursors: cursorCodecOf(kit.config.signingKeyFile),
+    cursors: openCursorCodec(kit.config.signingKeyFile),
     pages,
     runtime,
   };

@@ -133,7 +133,7 @@ export function deliveryStore(connection: Connection, runtime: Runtime): Deliver
         if (afterId !== undefined) filter._id = { $lt: afterId };
         const projection = { 'attempts.responseJsonBytes': 1 };
         const found = await deliveries.find(filter, { projection }).sort({ _id: -1 }).limit(limit).toArray();
-        return found.map(({ _id, attempts }) => ({ id: _id, bytes: sizeOf(attempts) }));
+        return found.map(({ _id, attempts }) => ({ id: _id, bytes: estimateBytes(attempts) }));
       }),
     read: (ids) =>
       storeCall(async () => {
@@ -207,6 +207,6 @@ function expiry(at: number): Attempt {
   return { at, durationMs: 0, errorKind: 'expired', ...none };
 }
 
-function sizeOf(attempts: readonly Pick<Attempt, 'responseJsonBytes'>[]): number {
+function estimateBytes(attempts: readonly Pick<Attempt, 'responseJsonBytes'>[]): number {
   return attempts.reduce((sum, { responseJsonBytes }) => sum + 300 + responseJsonBytes, 500);
 }

@@ -1,5 +1,5 @@
 import type { WebhookAttempt, WebhookDelivery } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { Attempt, LoggedDelivery } from './rules/delivery.ts';
 
 /** Converts a delivery to its protobuf form. */
@@ -31,4 +31,4 @@ function attemptToProto({ at, durationMs, status, errorKind, responseStart, addr
   };
 }
 
-const timestampAt = (ms: number) => timestampOf(Math.floor(ms / 1000));
+const timestampAt = (ms: number) => toTimestamp(Math.floor(ms / 1000));

@@ -32,7 +32,7 @@ export function endpointHealth(): EndpointHealth {
   let endedEpoch = 0;
 
   /** The health that this process has observed, unless a request has changed it meanwhile. */
-  function healthOf({ epoch, health }: WebhookState): Pick<WebhookState, 'epoch' | 'health'> {
+  function currentHealth({ epoch, health }: WebhookState): Pick<WebhookState, 'epoch' | 'health'> {
     if (!known || known.epoch < epoch) known = { epoch, health };
     return known;
   }
@@ -43,10 +43,10 @@ export function endpointHealth(): EndpointHealth {
       const hasEnded = webhook.epoch <= endedEpoch;
       return isEnding || hasEnded || performance.now() < brokenUntil
         ? 0
-        : attemptsAtOnce(healthOf(webhook).health, now);
+        : attemptsAtOnce(currentHealth(webhook).health, now);
     },
     afterAttempt(webhook, isDelivered, now) {
-      const { epoch, health: before } = healthOf(webhook);
+      const { epoch, health: before } = currentHealth(webhook);
       const health = isDelivered ? healthy : afterFailure(before, now);
       known = { epoch, health };
       return { epoch, health, hasChanged: before.failuresInRow !== health.failuresInRow };

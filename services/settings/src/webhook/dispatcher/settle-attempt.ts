@@ -3,7 +3,7 @@ import {
   WebhookDisabledReason,
   WebhookDisabledReasonSchema,
 } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
-import { spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { readSpellings } from '@ticketing/rest/codec/options.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { PendingDelivery } from '../delivery/rules/delivery.ts';
@@ -39,7 +39,7 @@ export interface SettledAttempt {
   outcome: AttemptOutcome;
 }
 
-const disabledReasons = spellingsOf(WebhookDisabledReasonSchema);
+const disabledReasons = readSpellings(WebhookDisabledReasonSchema);
 const { DELIVERED, RETRYING, EXHAUSTED } = WebhookDeliveryStatus;
 
 /** Records an attempt and what follows from it. Returns whether the later deliveries of the ticket have to wait. */

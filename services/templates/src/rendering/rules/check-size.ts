@@ -1,4 +1,4 @@
-import { positionOf, type TemplateProblem } from './problem.ts';
+import { findPosition, type TemplateProblem } from './problem.ts';
 
 /** How large a template may be. `depth` counts blocks and helpers inside each other; nodes are parts of its tree. */
 export const sizeLimits = {
@@ -26,7 +26,7 @@ export function checkSize(template: string): TemplateProblem | undefined {
   if (template.length > sizeLimits.chars) return tooLarge(`A template has at most ${sizeLimits.chars} characters.`);
   const raw = template.indexOf('{{{{');
   if (raw !== -1)
-    return { ...positionOf(template, raw), code: 'syntax_not_allowed', detail: 'A template has no raw blocks.' };
+    return { ...findPosition(template, raw), code: 'syntax_not_allowed', detail: 'A template has no raw blocks.' };
   let tags = 0;
   let chars = 0;
   const depths = new BlockDepths();
@@ -44,7 +44,7 @@ export function checkSize(template: string): TemplateProblem | undefined {
 /** The problem of a template with too many blocks and helpers inside each other. */
 export function tooDeep(template = '', offset = 0): TemplateProblem {
   const detail = `Blocks and helpers are nested at most ${sizeLimits.depth} deep.`;
-  return { code: 'template_too_deep', detail, ...positionOf(template, offset) };
+  return { code: 'template_too_deep', detail, ...findPosition(template, offset) };
 }
 
 function* tagsOf(template: string): Generator<Tag> {
@@ -89,5 +89,5 @@ function parenthesesIn(tag: string): number {
 }
 
 function tooLarge(detail: string, template = '', offset = 0): TemplateProblem {
-  return { code: 'template_too_large', detail, ...positionOf(template, offset) };
+  return { code: 'template_too_large', detail, ...findPosition(template, offset) };
 }

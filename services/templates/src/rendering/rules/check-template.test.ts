@@ -3,13 +3,13 @@ import { sizeLimits } from './check-size.ts';
 import { checkTemplate } from './check-template.ts';
 
 /** The problems of a template, as `code at line:column`. */
-function problemsOf(template: string): string[] {
+function findProblems(template: string): string[] {
   const checked = checkTemplate(template);
   if (!('problems' in checked)) return [];
   return checked.problems.map(({ code, line, column }) => `${code} at ${line}:${column}`);
 }
 
-const codesOf = (template: string) => [...new Set(problemsOf(template).map((text) => text.split(' ')[0]))];
+const codesOf = (template: string) => [...new Set(findProblems(template).map((text) => text.split(' ')[0]))];
 
 // spec: 11.4
 describe('a template is accepted', () => {
@@ -26,7 +26,7 @@ describe('a template is accepted', () => {
     '{{a.[with spaces]}} {{[in]}} {{in.name}} {{in.length}}',
     '}} { }} {a}',
   ])('%j', (template) => {
-    expect(problemsOf(template)).toEqual([]);
+    expect(findProblems(template)).toEqual([]);
   });
 });
 
@@ -61,8 +61,8 @@ describe('a template has at most', () => {
   });
 
   it('so many reported problems', () => {
-    expect(problemsOf('{{exec 1}}'.repeat(20))).toHaveLength(20);
-    expect(problemsOf('{{exec 1}}'.repeat(21))).toHaveLength(20);
+    expect(findProblems('{{exec 1}}'.repeat(20))).toHaveLength(20);
+    expect(findProblems('{{exec 1}}'.repeat(21))).toHaveLength(20);
   });
 });
 
@@ -81,6 +81,6 @@ describe('a problem is reported', () => {
     ['{{customer.name "x"}}', 'unknown_helper at 1:1'],
     ['{{#customer}}x{{/customer}}', 'unknown_helper at 1:1'],
   ])('of %j as %s', (template, problem) => {
-    expect(problemsOf(template)).toEqual([problem]);
+    expect(findProblems(template)).toEqual([problem]);
   });
 });

@@ -25,10 +25,17 @@ export function checkTemplate(template: string): CheckedTemplate {
   return check.problems.length > 0 ? { problems: check.problems } : { program };
 }
 
-const helperOf = new Map(helpers.map((helper) => [helper.name, helper]));
+const findHelper = new Map(helpers.map((helper) => [helper.name, helper]));
 const blockNames = new Set(blocks);
 /** The names that Handlebars itself calls, which are not values. */
-const reservedNames = new Set([...helperOf.keys(), ...blocks, 'lookup', 'log', 'helperMissing', 'blockHelperMissing']);
+const reservedNames = new Set([
+  ...findHelper.keys(),
+  ...blocks,
+  'lookup',
+  'log',
+  'helperMissing',
+  'blockHelperMissing',
+]);
 /** The variables of a loop. */
 const loopVariables = new Set(['index', 'key', 'first', 'last']);
 /** Names that every object has, or that lead to code. */
@@ -62,7 +69,7 @@ class TemplateCheck {
 
   #mustache(node: hbs.AST.MustacheStatement, depth: number): void {
     const name = callName(node);
-    if (name !== undefined && helperOf.has(name)) this.#call(node, name, depth);
+    if (name !== undefined && findHelper.has(name)) this.#call(node, name, depth);
     else if (node.params.length > 0 || node.hash) this.#unknown(node);
     // Handlebars reads the literal as the name of a value.
     else if (node.path.type !== 'PathExpression')
@@ -73,8 +80,8 @@ class TemplateCheck {
   #block(node: hbs.AST.BlockStatement, depth: number): void {
     const name = callName(node);
     if (name !== undefined && blockNames.has(name)) this.#arguments(node, name, [1, 1], depth);
-    else if (name !== undefined && helperOf.get(name)?.isCondition) this.#call(node, name, depth);
-    else if (name !== undefined && helperOf.has(name))
+    else if (name !== undefined && findHelper.get(name)?.isCondition) this.#call(node, name, depth);
+    else if (name !== undefined && findHelper.has(name))
       this.#report('syntax_not_allowed', `${name} is neither true nor false, so it cannot be a block.`, node);
     else this.#unknown(node);
     const takesNames = name === 'each' || name === 'with';
@@ -85,7 +92,7 @@ class TemplateCheck {
   }
 
   #call(node: Call, name: string, depth: number): void {
-    const helper = helperOf.get(name);
+    const helper = findHelper.get(name);
     if (!helper) return;
     this.#arguments(node, name, helper.arity, depth);
     this.#keyword(node, helper);
@@ -127,7 +134,7 @@ class TemplateCheck {
 
   #subExpression(node: hbs.AST.SubExpression, depth: number): void {
     const name = callName(node);
-    if (name !== undefined && helperOf.has(name)) this.#call(node, name, depth);
+    if (name !== undefined && findHelper.has(name)) this.#call(node, name, depth);
     else this.#unknown(node);
   }
 

@@ -1,5 +1,5 @@
 import { checkTemplate } from './check-template.ts';
-import { positionOf, type TemplateProblem } from './problem.ts';
+import { findPosition, type TemplateProblem } from './problem.ts';
 import { partsAround, placeholder, showsBetween } from './wrapper.ts';
 
 /**
@@ -70,10 +70,10 @@ function contentOf(node: hbs.AST.Statement): string | undefined {
 }
 
 function misplaced(text: string, offset: number, what: string): TemplateProblem {
-  return { code: 'message_placeholder', detail: `${placeholder} ${what}.`, ...positionOf(text, offset) };
+  return { code: 'message_placeholder', detail: `${placeholder} ${what}.`, ...findPosition(text, offset) };
 }
 
 function joined(text: string, offset: number, what: string): TemplateProblem {
   const detail = `A message cannot ${what}, because the text around it would be read as a part of a tag.`;
-  return { code: 'template_syntax', detail, ...positionOf(text, offset) };
+  return { code: 'template_syntax', detail, ...findPosition(text, offset) };
 }

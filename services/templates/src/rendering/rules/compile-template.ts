@@ -12,7 +12,7 @@ export type CompiledTemplate = (variables: object) => string;
 const environment = Handlebars.create();
 environment.unregisterHelper('lookup');
 environment.unregisterHelper('log');
-for (const helper of helpers) environment.registerHelper(helper.name, delegateOf(helper));
+for (const helper of helpers) environment.registerHelper(helper.name, findDelegate(helper));
 
 /** The name of the helper that `{{{a}}}` calls. The space in it keeps templates from naming it. */
 const closedHtml = 'closed HTML';
@@ -46,7 +46,7 @@ class ValueCloser extends Handlebars.Visitor {
 }
 
 /** Makes the function that Handlebars calls with the values and, last, the options of the helper's call. */
-function delegateOf({ call }: TemplateHelper): Handlebars.HelperDelegate {
+function findDelegate({ call }: TemplateHelper): Handlebars.HelperDelegate {
   return function run(this: unknown, ...values: unknown[]): unknown {
     const { fn, inverse } = values.pop() as Partial<Handlebars.HelperOptions>;
     const result = call(...values);

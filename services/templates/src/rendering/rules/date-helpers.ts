@@ -26,7 +26,7 @@ export const dateHelpers: readonly TemplateHelper[] = [
       ['{{formatDateDE "soon"}}', 'soon'],
     ],
     call(value) {
-      const date = dateOf(value);
+      const date = parseDate(value);
       if (!date) return textOf(value);
       const [year, month, day] = isoDay(date).split('-');
       return `${day}.${month}.${year}`;
@@ -45,7 +45,7 @@ export const dateHelpers: readonly TemplateHelper[] = [
       ['{{formatDateDE (addDays "2026-01-01 08:00:00" -1)}}', '31.12.2025'],
     ],
     call(value, days) {
-      const date = dateOf(value);
+      const date = parseDate(value);
       const count = textOf(days);
       if (!date || !/^-?\d{1,7}$/.test(count)) return textOf(value);
       const moved = { ...date, ms: date.ms + Number(count) * msPerDay };
@@ -55,20 +55,20 @@ export const dateHelpers: readonly TemplateHelper[] = [
   },
 ];
 
-function dateOf(value: unknown): TemplateDate | undefined {
+function parseDate(value: unknown): TemplateDate | undefined {
   const text = textOf(value);
   if (/^\d{1,12}$/.test(text)) return within({ ms: Number(text) * 1000, hasTime: true });
   const [, day, time, zone] = (text.length <= 40 && written.exec(text)) || [];
   // `Date` would read 30 February as a day of March.
-  if (day === undefined || dayOf(Date.parse(`${day}T00:00:00Z`)) !== day) return undefined;
+  if (day === undefined || parseDay(Date.parse(`${day}T00:00:00Z`)) !== day) return undefined;
   const ms = Date.parse(`${day}T${time ?? '00:00'}${zone ?? 'Z'}`);
   return within({ ms, hasTime: time !== undefined });
 }
 
 const isInRange = (ms: number) => ms >= firstMs && ms <= lastMs;
 const within = (date: TemplateDate) => (isInRange(date.ms) ? date : undefined);
-const isoDay = ({ ms }: TemplateDate) => dayOf(ms) ?? '';
+const isoDay = ({ ms }: TemplateDate) => parseDay(ms) ?? '';
 
-function dayOf(ms: number): string | undefined {
+function parseDay(ms: number): string | undefined {
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 10);
 }

@@ -43,11 +43,11 @@ export function parseTemplate(template: string): hbs.AST.Program | TemplateProbl
   try {
     return Handlebars.parse(template);
   } catch (error) {
-    return problemOf(error);
+    return toProblem(error);
   }
 }
 
-function problemOf(error: unknown): TemplateProblem {
+function toProblem(error: unknown): TemplateProblem {
   if (error instanceof RangeError) return tooDeep();
   if (error instanceof SyntaxProblem) {
     const { message, line, column } = error;

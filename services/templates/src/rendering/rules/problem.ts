@@ -24,7 +24,7 @@ export interface TemplateProblem {
 }
 
 /** Where a character of a template is. */
-export function positionOf(template: string, offset: number): Pick<TemplateProblem, 'line' | 'column'> {
+export function findPosition(template: string, offset: number): Pick<TemplateProblem, 'line' | 'column'> {
   const lines = template.slice(0, offset).split('\n');
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }

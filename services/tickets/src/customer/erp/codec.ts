@@ -7,7 +7,7 @@ import {
   CustomerSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { compileMessageDecoder, Problems } from '@ticketing/rest/codec/decode.ts';
 import { messageValidator } from '@ticketing/rest/codec/rules.ts';
 import { addToCustomer, type Contract, type Customer, type GivenCustomer } from '../rules/customer.ts';
@@ -107,8 +107,8 @@ export function contractMessage(contract: Contract): ContractMessage {
     $typeName: 'ticketing.tickets.v1.Contract',
     id,
     ...present(contract, ['customerId', 'status', 'productName', 'zip', 'email', 'additionalData', 'rawData']),
-    ...(startDate === null ? {} : { startDate: timestampOf(startDate) }),
-    ...(endDate === null ? {} : { endDate: timestampOf(endDate) }),
+    ...(startDate === null ? {} : { startDate: toTimestamp(startDate) }),
+    ...(endDate === null ? {} : { endDate: toTimestamp(endDate) }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { wordSequence, wordsOf } from '@ticketing/text/words.ts';
+import { splitWords, wordSequence } from '@ticketing/text/words.ts';
 import { addToCustomer, type Customer, foldEmail, type GivenCustomer } from '../rules/customer.ts';
 import { idKey } from '../rules/mentions.ts';
 import type { CustomerConditions, CustomerDocument, CustomerStore, WrittenCustomers } from './embedded-store.ts';
@@ -72,7 +72,7 @@ export function embeddedErp(store: CustomerStore): EmbeddedErp {
 /** The conditions of a query; undefined if no customer can match. */
 function conditionsOf(query: CustomerQuery): CustomerConditions | undefined {
   const { q, customerId, contractId, email, phone, firstname, lastname, zip } = query;
-  const wordBeginnings = q === undefined ? [] : wordsOf([q]);
+  const wordBeginnings = q === undefined ? [] : splitWords([q]);
   if (q !== undefined && wordBeginnings.length === 0) return undefined;
   const keys = [
     ...(customerId === undefined ? [] : [`customer=${fold(customerId)}`]),
@@ -111,7 +111,7 @@ function documentOf(customer: Customer): CustomerDocument {
     _id: id,
     content: JSON.stringify(customer),
     keys: [...new Set(keys)],
-    words: wordsOf([...texts, ...textsOfContracts]),
+    words: splitWords([...texts, ...textsOfContracts]),
   };
 }
 

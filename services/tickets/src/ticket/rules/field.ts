@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { GenEnum } from '@bufbuild/protobuf/codegenv2';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { formatRfc3339, timestampOf } from '@ticketing/rest/codec/date-time.ts';
-import { spellingsOf } from '@ticketing/rest/codec/options.ts';
+import { formatRfc3339, toTimestamp } from '@ticketing/rest/codec/date-time.ts';
+import { readSpellings } from '@ticketing/rest/codec/options.ts';
 
 /**
  * One field of a ticket: its value in memory is a `Value`, and it has other forms in the document, message and event.
@@ -61,7 +61,7 @@ export function time(): Field<number | null> {
     initial: null,
     store: (value) => (value === null ? null : new Date(value * 1000)),
     load: (stored: Date | null | undefined) => (stored ? stored.getTime() / 1000 : null),
-    toMessage: (value) => (value === null ? undefined : timestampOf(value)),
+    toMessage: (value) => (value === null ? undefined : toTimestamp(value)),
     fromMessage: (value: Timestamp) => Number(value.seconds),
     toEvent: (value) => (value === null ? null : formatRfc3339(value)),
   };
@@ -69,7 +69,7 @@ export function time(): Field<number | null> {
 
 /** An enum that is stored in the spelling of the API. */
 export function enumText<Value extends number | null>(schema: GenEnum<number>, initial: Value): Field<Value> {
-  const spellings = spellingsOf(schema);
+  const spellings = readSpellings(schema);
   const numbers = new Map([...spellings].map(([number, spelling]) => [spelling, number]));
   const spell = (value: Value) => (value === null ? null : (spellings.get(value) ?? null));
   return {
@@ -82,7 +82,7 @@ export function enumText<Value extends number | null>(schema: GenEnum<number>, i
 
 /** An enum that is stored as its number, because it is sorted by rank. */
 export function enumRank<Value extends number>(schema: GenEnum<number>, initial: Value): Field<Value> {
-  const spellings = spellingsOf(schema);
+  const spellings = readSpellings(schema);
   return { ...plain<Value>(Number, initial, true), toEvent: (value) => spellings.get(value) ?? null };
 }
 

@@ -1,6 +1,6 @@
 import type { Condition } from '@ticketing/rest/codec/filter.ts';
 import { fieldQuery, matchNothing, type Query } from '@ticketing/store/document/field-query.ts';
-import { wordsOf } from '@ticketing/text/words.ts';
+import { splitWords } from '@ticketing/text/words.ts';
 import { activeWithinSeconds } from '../rules/active-customer.ts';
 import { filterKeys } from '../rules/keys.ts';
 
@@ -30,7 +30,7 @@ export function compileConditions(conditions: readonly Condition[], now: number)
 
 function wordsQuery(condition: Condition): Query {
   if (condition.operator !== 'in') throw new Error('q accepts = only');
-  const words = wordsOf(condition.values.map(String));
+  const words = splitWords(condition.values.map(String));
   return words.length === 0 ? matchNothing : { words: { $all: words } };
 }
 

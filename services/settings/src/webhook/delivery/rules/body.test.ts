@@ -1,19 +1,14 @@
 import { create, fromJson } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
-import {
-  ChangeCause,
-  type TicketChanged,
-  TicketChangedSchema,
-  TicketChangeType,
-} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import { timestampOf } from '@ticketing/rest/codec/date-time.ts';
+import { ChangeCause, type TicketChanged, TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { describe, expect, it } from 'vitest';
 import { eventBody, testBody } from './body.ts';
 
 const at = 1_769_850_600;
 
 function event(fields: Partial<TicketChanged> = {}): TicketChanged {
-  const common = { eventId: 'evt_1', ticketId: 12, version: 3, occurredAt: timestampOf(at) };
+  const common = { eventId: 'evt_1', ticketId: 12, version: 3, occurredAt: toTimestamp(at) };
   return Object.assign(create(TicketChangedSchema, { ...common, type: TicketChangeType.TICKET_UPDATED }), fields);
 }
 
@@ -57,23 +52,23 @@ describe('the body of a delivery', () => {
 });
 
 describe('the body of a long event', () => {
-  const sizeOf = (given: TicketChanged) => Buffer.byteLength(eventBody(given));
+  const estimateBytes = (given: TicketChanged) => Buffer.byteLength(eventBody(given));
   /** An event whose body has a number of bytes, if nothing is left out. */
   function eventOfSize(bytes: number): TicketChanged {
-    const missing = bytes - sizeOf(event({ changes: [change('status', '', 'closed')] }));
+    const missing = bytes - estimateBytes(event({ changes: [change('status', '', 'closed')] }));
     return event({ changes: [change('status', 'a'.repeat(missing), 'closed')] });
   }
 
   it('is whole with 19,999 bytes, and loses its old and new values with one more', () => {
     const longest = eventOfSize(19_999);
-    expect(sizeOf(longest)).toBe(19_999);
+    expect(estimateBytes(longest)).toBe(19_999);
     const { data } = JSON.parse(eventBody(eventOfSize(20_000)));
     expect(data.changes).toEqual([{ field: 'status' }]);
     expect(data).toMatchObject({ ticketId: 12, version: 3 });
   });
 
   it('counts bytes, not characters', () => {
-    expect(sizeOf(event({ changes: [change('status', 'é'.repeat(10_000), 'closed')] }))).toBeLessThan(500);
+    expect(estimateBytes(event({ changes: [change('status', 'é'.repeat(10_000), 'closed')] }))).toBeLessThan(500);
   });
 
   it('loses the last fields where their names alone are too long', () => {

@@ -18,16 +18,16 @@ const encodeEvent = messageEncoder(TicketChangedSchema);
  */
 export function eventBody(event: TicketChanged): string {
   const data = encodeEvent(event);
-  const whole = bodyOf(data);
+  const whole = renderJson(data);
   if (fits(whole)) return whole;
   const fields = event.changes.map(({ field }) => ({ field }));
-  const empty = Buffer.byteLength(bodyOf({ ...data, changes: [] }));
+  const empty = Buffer.byteLength(renderJson({ ...data, changes: [] }));
   let left = bodyLimit - 1 - empty;
   const kept = fields.findIndex((field) => {
     left -= Buffer.byteLength(JSON.stringify(field)) + 1;
     return left < 0;
   });
-  return bodyOf({ ...data, changes: kept < 0 ? fields : fields.slice(0, kept) });
+  return renderJson({ ...data, changes: kept < 0 ? fields : fields.slice(0, kept) });
 }
 
 /** The body of a test message. Units: Unix seconds. */
@@ -35,7 +35,7 @@ export function testBody(webhookId: number, at: number): string {
   return JSON.stringify({ type: testType, timestamp: formatRfc3339(at), data: { webhookId } });
 }
 
-function bodyOf(data: JsonObject): string {
+function renderJson(data: JsonObject): string {
   return JSON.stringify({ type: data.type, timestamp: data.occurredAt, data });
 }
 

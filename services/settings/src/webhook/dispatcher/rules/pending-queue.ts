@@ -28,10 +28,10 @@ const maxPerTicket = 8;
 export function pendingQueue(): PendingQueue {
   const lanes = new Map<number | string, Lane>();
   // A test message has no ticket, and a delivery that was delivered before has no order: they wait for nothing.
-  const keyOf = ({ ticketId, id, isDelivered }: PendingDelivery) => (isDelivered ? id : (ticketId ?? id));
+  const toLaneKey = ({ ticketId, id, isDelivered }: PendingDelivery) => (isDelivered ? id : (ticketId ?? id));
 
   function addOne(delivery: PendingDelivery): boolean {
-    const key = keyOf(delivery);
+    const key = toLaneKey(delivery);
     const lane = lanes.get(key) ?? { waiting: [], attempted: undefined };
     if (lane.attempted?.id === delivery.id || lane.waiting.some(({ id }) => id === delivery.id)) return true;
     if (lane.waiting.length >= maxPerTicket) return false;
@@ -58,7 +58,7 @@ export function pendingQueue(): PendingQueue {
       return delivery;
     },
     done(delivery, isBlocked) {
-      const key = keyOf(delivery);
+      const key = toLaneKey(delivery);
       const lane = lanes.get(key);
       if (!lane) return;
       lane.attempted = undefined;
@@ -81,13 +81,13 @@ interface Lane {
 
 function isBefore(left: Lane, right: Lane): boolean {
   const [leftIsRequested, rightIsRequested] = [left, right].map(isRequested);
-  return leftIsRequested === rightIsRequested ? positionOf(left) < positionOf(right) : leftIsRequested === true;
+  return leftIsRequested === rightIsRequested ? firstPosition(left) < firstPosition(right) : leftIsRequested === true;
 }
 
 function isRequested({ waiting }: Lane): boolean {
   return waiting.some((delivery) => delivery.isRequested);
 }
 
-function positionOf({ waiting }: Lane): number {
+function firstPosition({ waiting }: Lane): number {
   return waiting[0]?.position ?? Number.POSITIVE_INFINITY;
 }

@@ -1,8 +1,7 @@
 import { continueTrace, type Trace } from '@ticketing/runtime/trace.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { FastifyRequest } from 'fastify';
-import type { Credential } from './admission/credential.ts';
-import type { ContractRoute } from './admission/route-table.ts';
+import type { ContractRoute } from './route-table.ts';
 
 /** The state of a request in the gateway. */
 export interface RequestContext {
@@ -19,6 +18,12 @@ export interface RequestContext {
   isForwarded?: true;
 }
 
+/** The token of a request, and where it was found. */
+export interface Credential {
+  token: string;
+  source: 'header' | 'cookie';
+}
+
 /** A verified credential, with its caller and its expiry (Unix seconds). */
 export interface Admission extends Credential {
   caller: Caller;
@@ -28,7 +33,7 @@ export interface Admission extends Credential {
 const contexts = new WeakMap<FastifyRequest, RequestContext>();
 
 /** The context of a request. It is created on first use. */
-export function requestContextOf(request: FastifyRequest): RequestContext {
+export function findRequestContext(request: FastifyRequest): RequestContext {
   const known = contexts.get(request);
   if (known) return known;
   const { traceparent } = request.headers;
@@ -38,8 +43,8 @@ export function requestContextOf(request: FastifyRequest): RequestContext {
 }
 
 /** The verified credential of a request. Errors: an internal error if the request was not admitted. */
-export function admissionOf(request: FastifyRequest): Admission {
-  const { admission } = requestContextOf(request);
+export function requireAdmission(request: FastifyRequest): Admission {
+  const { admission } = findRequestContext(request);
   if (!admission) throw new Error(`${request.url} was not admitted`);
   return admission;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { upstreams } from '../upstreams.ts';
 import { routeTable } from './route-table.ts';
+import { upstreams } from './upstreams.ts';
 
 const table = routeTable(upstreams.flatMap(({ contracts }) => contracts));
 

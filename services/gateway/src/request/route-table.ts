@@ -1,5 +1,5 @@
 import type { DescService } from '@bufbuild/protobuf';
-import { maxBodyBytesOf, restRuleOf } from '@ticketing/rest/codec/options.ts';
+import { readMaxBodyBytes, readRestRule } from '@ticketing/rest/codec/options.ts';
 
 /** A route of a contract, with its body limit and its same-origin rule. */
 export interface ContractRoute {
@@ -27,7 +27,7 @@ interface Entry {
 
 /** Reads the routes of contracts. */
 export function routeTable(services: readonly DescService[]): RouteTable {
-  const entries = services.flatMap(entriesOf);
+  const entries = services.flatMap(toEntries);
   // If two routes match, the one with more literal segments at its start wins.
   entries.sort((left, right) => literalLength(right) - literalLength(left));
   const byVerbAndLength = Map.groupBy(entries, ({ verb, segments }) => `${verb} ${segments.length}`);
@@ -42,14 +42,14 @@ export function routeTable(services: readonly DescService[]): RouteTable {
   };
 }
 
-function entriesOf(service: DescService): Entry[] {
+function toEntries(service: DescService): Entry[] {
   return service.methods.flatMap((method) => {
-    const rule = restRuleOf(method);
+    const rule = readRestRule(method);
     if (!rule) return [];
     const segments = rule.path.slice(1).split('/');
     const route = {
       name: `${rule.method} ${rule.path}`,
-      maxBodyBytes: maxBodyBytesOf(method),
+      maxBodyBytes: readMaxBodyBytes(method),
       isSameOriginOnly: rule.sameOriginOnly,
     };
     return [{ verb: rule.method, segments: segments.map((part) => (part.startsWith('{') ? null : part)), route }];
