@@ -28,8 +28,8 @@ const maxDependencies = 8;
 const createTicket = 'services/tickets/src/ticket/create.ts';
 const requestPath = [
   'services/gateway/src/proxy/routes.ts',
-  'packages/service-kit/src/server/open-servers.ts',
-  'packages/rest/src/rest-api.ts',
+  'packages/service-kit/src/lifecycle/open-servers.ts',
+  'packages/rest/src/routes/rest-api.ts',
   createTicket,
 ];
 
@@ -101,7 +101,7 @@ function visit(node: ts.Node, see: (node: ts.Node) => void): void {
 /** Returns the files that a program with these entries loads. */
 function importClosure(entries: readonly string[]): Set<string> {
   const seen = new Set<string>();
-  const waiting = entries.filter((file) => existsSync(join(root, file)));
+  const waiting = [...entries];
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (seen.has(file)) continue;
     seen.add(file);
