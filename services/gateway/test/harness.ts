@@ -4,12 +4,12 @@ import type { RunningService } from '@ticketing/service-kit/lifecycle/compose-se
 import { serviceNamed, variableName } from '@ticketing/system/services.ts';
 import { type ResponseCheck, responseChecker } from '@ticketing/testkit/response-check.ts';
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
-import { testIdentity, type TestIdentity } from '@ticketing/testkit/test-identity.ts';
+import { type TestIdentity, testIdentity } from '@ticketing/testkit/test-identity.ts';
 import { sessionDocument } from '../src/page/session-openapi.ts';
 import { upstreams } from '../src/request/upstreams.ts';
 import { service } from '../src/service.ts';
 import { type HttpRequest, type HttpResponse, send } from './http-client.ts';
-import { startStub, stubHeader, type StubService } from './stub-service.ts';
+import { type StubService, startStub, stubHeader } from './stub-service.ts';
 
 /** A running gateway that forwards requests to a stub of the tickets service. */
 export interface GatewayHarness {

@@ -1,7 +1,7 @@
 import { toJson } from '@bufbuild/protobuf';
 import { type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Configuration } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
-import { ErpAdapter, RoutingOrder as ConfiguredOrder } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
+import { RoutingOrder as ConfiguredOrder, ErpAdapter } from '@ticketing/contracts/ticketing/settings/v1/settings_pb.ts';
 import { type FileSettings, readFileSettings } from '@ticketing/files/file-quota.ts';
 import { defaultConfiguration, type SettingsAge } from '@ticketing/service-kit/settings/settings-copy.ts';
 import { type BusinessTime, businessTime } from './ticket/rules/business-time.ts';

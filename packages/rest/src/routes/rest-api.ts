@@ -12,7 +12,7 @@ import { flagsThatShow, messageEncoder } from '../codec/encode.ts';
 import { defaultMaxBodyBytes, fieldNamed, isEventStream, readMaxBodyBytes, readRestRule } from '../codec/options.ts';
 import { requireBodyFits, requirePlainBody, toBodyError } from '../limits/body-headers.ts';
 import type { LargeJson } from '../limits/large-json.ts';
-import { isLarge, writeInPieces, type WriteJson } from '../limits/large-response.ts';
+import { isLarge, type WriteJson, writeInPieces } from '../limits/large-response.ts';
 import type { ParsedJson } from '../limits/parse-json.ts';
 import { eventStream, eventStreamMediaType, eventWriter } from './event-stream.ts';
 import { chooseAccepted, responseMediaTypes } from './media-types.ts';

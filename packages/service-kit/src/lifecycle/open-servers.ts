@@ -31,7 +31,7 @@ import { checkAccess, requireAccessRules } from '../identity/access.ts';
 import { type Caller, callerKey } from '../identity/caller.ts';
 import type { Health } from '../observability/health.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { routePattern, recordRequest } from '../observability/record-request.ts';
+import { recordRequest, routePattern } from '../observability/record-request.ts';
 import { type LogRefusal, refusalLog } from '../observability/refusal-log.ts';
 import { healthRoutes } from '../server/grpc-health.ts';
 import { reflectionRoutes } from '../server/grpc-reflection.ts';

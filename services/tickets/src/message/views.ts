@@ -1,4 +1,9 @@
-import { ContentType, type Conversation, type ConversationSender, DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import {
+  ContentType,
+  type Conversation,
+  type ConversationSender,
+  DeliveryStatus,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { attachmentMessages } from '@ticketing/files/attachment-message.ts';

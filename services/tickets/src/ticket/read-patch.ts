@@ -1,8 +1,15 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { FieldMask } from '@bufbuild/protobuf/wkt';
-import { RefreshMode, RefreshModeSchema, type TicketChange, TicketChangeSchema, type UpdateTicketRequest, UpdateTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import {
+  RefreshMode,
+  RefreshModeSchema,
+  type TicketChange,
+  TicketChangeSchema,
+  type UpdateTicketRequest,
+  UpdateTicketRequestSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { readSpellings } from '@ticketing/rest/codec/options.ts';
-import { ticketField, type TicketFieldName, ticketFields, type TicketInput } from './rules/fields.ts';
+import { type TicketFieldName, type TicketInput, ticketField, ticketFields } from './rules/fields.ts';
 import type { TicketPatch } from './rules/patch.ts';
 
 /** Fields whose name in a request differs from that in the ticket. */

@@ -1,6 +1,11 @@
 import type { DescMessage, JsonObject, MessageShape } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { type Contract as ContractMessage, ContractSchema, type Customer as CustomerMessage, CustomerSchema } from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
+import {
+  type Contract as ContractMessage,
+  ContractSchema,
+  type Customer as CustomerMessage,
+  CustomerSchema,
+} from '@ticketing/contracts/ticketing/tickets/v1/customer_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { compileMessageDecoder, Problems } from '@ticketing/rest/codec/decode.ts';

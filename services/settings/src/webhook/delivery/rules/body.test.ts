@@ -1,6 +1,11 @@
 import { create, fromJson } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
-import { ChangeCause, type TicketChanged, TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import {
+  ChangeCause,
+  type TicketChanged,
+  TicketChangedSchema,
+  TicketChangeType,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { describe, expect, it } from 'vitest';
 import { eventBody, testBody } from './body.ts';
