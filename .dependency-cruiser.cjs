@@ -112,7 +112,7 @@ const folderOf = (features, name) => {
   const inner = Object.keys(features).filter((other) => other.startsWith(`${name}/`));
   return inner.length === 0 ? `${name}/` : `${name}/(?!(${inner.map((one) => one.slice(name.length + 1)).join('|')})/)`;
 };
-const shared = { tickets: ['event-header', 'retry-on-conflict'] };
+const shared = { tickets: ['event-header'] };
 const featuresFollowArrows = Object.entries(arrows).flatMap(([service, features]) =>
   Object.entries(features).map(([feature, used]) => {
     const [own, ...others] = [feature, ...used].map((name) => folderOf(features, name));

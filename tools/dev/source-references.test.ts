@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { brokenReferences, missingTests } from './source-references.ts';
+import { brokenReferences } from './source-references.ts';
 
 const headings = () => new Set(['Errors', 'Idempotency keys']);
 const brokenIn = (text: string) => brokenReferences('a.ts', text, headings).map(({ line, text }) => [line, text]);
@@ -23,11 +23,4 @@ test.each([
   ['a decision that does not exist', '// docs/decisions/9999 says why.', 'docs/decisions/9999'],
 ])('reports %s', (_, text, found) => {
   expect(brokenIn(`first\n${text}`)).toEqual([[2, found]]);
-});
-
-test('reports tests that a document names and that do not exist', () => {
-  const read = (file: string) => (file === 'a.test.ts' ? "test('adds two numbers', () => {})" : undefined);
-  const document = '| `a.test.ts`: "adds two", "adds four"<br>`a.test.ts`: "adds three" | `b.test.ts`: "adds two" |';
-  const missing = ['a.test.ts: "adds four"', 'a.test.ts: "adds three"', 'b.test.ts: "adds two"'];
-  expect(missingTests(document, read)).toEqual(missing);
 });

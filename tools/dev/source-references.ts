@@ -46,7 +46,7 @@ function sourcesAt(lines: readonly string[], index: number): string[] {
 
 function isKnown(source: string, headingsOf: (document: string) => Set<string>): boolean {
   if (standards.test(source)) return true;
-  const [, document = '', heading] = /^(docs\/[\w/-]+\.md)(?:, (.+))?$/.exec(source) ?? [];
+  const [, document = '', heading] = /^((?:docs|packages|services)\/[\w/-]+\.md)(?:, (.+))?$/.exec(source) ?? [];
   if (document === '' || !existsSync(document)) return false;
   return heading === undefined || headingsOf(document).has(heading);
 }
@@ -59,17 +59,4 @@ function isDecision(name: string): boolean {
 export function headingsIn(document: string): Set<string> {
   const headings = readFileSync(document, 'utf8').matchAll(/^#+ (.+)$/gm);
   return new Set([...headings].map(([, heading = '']) => heading.trim()));
-}
-
-/**
- * Finds the tests that a document names and that do not exist: `path/of.test.ts`: "a part of its title", or several titles,
- * separated by commas. `read` returns the text of a file, or undefined if there is none.
- */
-export function missingTests(document: string, read: (file: string) => string | undefined): string[] {
-  const named = document.matchAll(/`([\w./-]+\.ts)`: ("[^"]+"(?:, "[^"]+")*)/g);
-  return [...named].flatMap(([, file = '', titles = '']) => {
-    const text = read(file);
-    const missing = [...titles.matchAll(/"([^"]+)"/g)].filter(([, title = '']) => !text?.includes(title));
-    return missing.map(([, title]) => `${file}: "${title}"`);
-  });
 }

@@ -13,29 +13,29 @@ export const conflict = Symbol('conflict');
  */
 const maxAttempts = 1000;
 /** Most conflicts are over at once. */
-const attemptsWithoutPause = 3;
+const attemptsWithoutPause = 10;
 /** Pauses are random, so that processes do not stay in step. */
 const maxPauseMs = 20;
 
 /**
  * Makes a write that depends on a read: `attempt` reads, decides and commits, and returns `conflict` if another write
- * came between. A write that the database refuses because of a concurrent one is a conflict too.
+ * came between; its argument is 1 at the first attempt. A write that the database refuses because of a concurrent one is a conflict too.
  *
  * Errors: those of `attempt`; concurrent_change, or the given error, if other writes come first too often.
  */
 export async function retryOnConflict<Result>(
   { random }: Pick<Runtime, 'random'>,
   tooOften: string | (() => DomainError),
-  attempt: () => Promise<Result | typeof conflict>,
+  attempt: (nth: number) => Promise<Result | typeof conflict>,
 ): Promise<Result> {
-  for (let made = 1; made <= maxAttempts; made += 1) {
+  for (let nth = 1; nth <= maxAttempts; nth += 1) {
     try {
-      const result = await attempt();
+      const result = await attempt(nth);
       if (result !== conflict) return result;
     } catch (error) {
       if (!isWriteConflict(error)) throw error;
     }
-    if (made >= attemptsWithoutPause) await setTimeout(random() * maxPauseMs);
+    if (nth >= attemptsWithoutPause) await setTimeout(random() * maxPauseMs);
   }
   throw typeof tooOften === 'string' ? new DomainError('aborted', 'concurrent_change', tooOften) : tooOften();
 }

@@ -3,7 +3,7 @@ import { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/m
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import { isPartOfTicket } from '../message/checks.ts';
-import { retryOnConflict } from '../retry-on-conflict.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { decideTicket } from '../ticket/insert.ts';
 import type { TicketInput } from '../ticket/rules/fields.ts';
 import { attachMailFiles } from './add-to-ticket.ts';
@@ -38,27 +38,27 @@ async function create(
 ): Promise<ReceivedMail> {
   const attachments = await attachMailFiles(deps.attachments, call, incoming.mail.files, files);
   const input = await toTicketInput(deps, call, incoming, attachments);
-  const received = await retryOnConflict(deps.attachments.runtime, 'ticket', () =>
+  const received = await retryOnConflict(deps.attachments.runtime, 'The ticket is being changed too often.', () =>
     insertOnce(deps, call, incoming.externalId, input),
   );
   if (received.outcome === ReceivedMailOutcome.TICKET_CREATED) files.keep(attachments);
   return received;
 }
 
-/** Claims the external id and inserts the ticket. Returns undefined if the claim is no longer valid. */
+/** Claims the external id and inserts the ticket. Returns `conflict` if the claim is no longer valid. */
 async function insertOnce(
   deps: InboundMailDeps,
   { caller, trace }: MailCall,
   externalId: string,
   input: TicketInput,
-): Promise<ReceivedMail | undefined> {
+): Promise<ReceivedMail | typeof conflict> {
   const { newTickets, messages } = deps;
   const { externalMessageIds } = messages;
   const proposed = { ticketId: await newTickets.ids.next(), conversationId: await messages.conversationIds.next() };
   const claimed = await externalMessageIds.claim(externalId, proposed);
   // The claim of another process might be swept before the ticket is inserted.
   const isOwn = claimed.ticketId === proposed.ticketId;
-  if (!isOwn && !(await externalMessageIds.renew(externalId, claimed))) return undefined;
+  if (!isOwn && !(await externalMessageIds.renew(externalId, claimed))) return conflict;
   const ids = { id: claimed.ticketId, openingMessageId: claimed.conversationId };
   const ticket = decideTicket(await newTickets.draft({ caller, trace }, input, ids));
   if (await newTickets.insert({ caller, trace }, ticket)) {
@@ -67,7 +67,7 @@ async function insertOnce(
   if (await isPartOfTicket(deps, claimed)) return { ...claimed, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
   // The ticket was deleted, or a process died while it added the mail to the ticket as a message.
   await externalMessageIds.freeOne(externalId, claimed);
-  return undefined;
+  return conflict;
 }
 
 async function toTicketInput(

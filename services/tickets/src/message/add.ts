@@ -9,7 +9,7 @@ import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { hasSameCustomer, identifyByMessage } from '../customer/identify.ts';
 import { eventHeaderFor } from '../event-header.ts';
-import { retryOnConflict } from '../retry-on-conflict.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import type { TextWork } from '../text/work.ts';
 import type { Commit } from '../ticket/commit.ts';
 import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
@@ -256,13 +256,13 @@ function claimExternalId(
   { id: conversationId, ticketId }: ConversationState,
 ): Promise<{ owner: MessageReference; isKnown: boolean }> {
   const own = { ticketId, conversationId };
-  return retryOnConflict(runtime, 'message', async () => {
+  return retryOnConflict(runtime, 'The message is being changed too often.', async () => {
     const claimed = await externalMessageIds.claim(externalId, own);
     if (claimed.conversationId === conversationId) return { owner: own, isKnown: false };
     const isKnown = await isPartOfTicket({ tickets }, claimed);
     if (isKnown || claimed.ticketId === ticketId) return { owner: claimed, isKnown };
     const isReplaced = await externalMessageIds.replace(externalId, claimed, own);
-    return isReplaced ? { owner: own, isKnown: false } : undefined;
+    return isReplaced ? { owner: own, isKnown: false } : conflict;
   });
 }
 
@@ -276,13 +276,13 @@ function insertUnseen(
   proposed: ConversationState,
 ): Promise<{ conversation: ConversationState; isInserted: boolean }> {
   const { conversations } = messages;
-  return retryOnConflict(runtime, 'message', async () => {
+  return retryOnConflict(runtime, 'The message is being changed too often.', async () => {
     const isInserted = await conversations.insert(proposed, await newMail(messages, proposed));
     if (isInserted) return { conversation: proposed, isInserted };
     const isKept = await conversations.setUnseen(proposed.id);
     const stored = isKept ? await conversations.find(proposed.id) : undefined;
     // If there is none, the sweeper has removed it between the operations.
-    return stored && { conversation: stored.conversation, isInserted };
+    return stored ? { conversation: stored.conversation, isInserted } : conflict;
   });
 }
 

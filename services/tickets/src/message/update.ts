@@ -11,7 +11,7 @@ import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { retryOnConflict } from '../retry-on-conflict.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import type { TextWork } from '../text/work.ts';
 import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
 import { ticketSubject } from '../ticket/store/stored-ticket.ts';
@@ -77,30 +77,30 @@ async function applyChanges(
   { drafted, files }: { drafted: DraftFiles; files: NewFiles },
 ): Promise<void> {
   await claimFiles(deps.attachments, request.ticketId, drafted.stored);
-  const listed = await retryOnConflict(deps.runtime, 'message', () => applyOnce(deps, call, request, drafted));
+  const listed = await retryOnConflict(deps.runtime, 'The message is being changed too often.', () => applyOnce(deps, call, request, drafted));
   files.keep(listed);
 }
 
-/** Returns the files that the message lists afterwards; undefined if another request changes it at the moment. */
+/** Returns the files that the message lists afterwards; `conflict` if another request changes it at the moment. */
 async function applyOnce(
   deps: UpdateConversationDeps,
   call: Call,
   request: UpdateConversationRequest,
   drafted: DraftFiles,
-): Promise<readonly AttachmentState[] | undefined> {
+): Promise<readonly AttachmentState[] | typeof conflict> {
   const before = await find(deps, request);
   const stored = requireChangeable(before, call, request);
   if (!stored) return [];
   const set = await changedFields(deps, call, stored, { request, files: drafted });
   const kept = new Set(set.attachments?.map(({ key }) => key));
   const dropped = set.attachments ? stored.conversation.attachments.filter(({ key }) => !kept.has(key)) : [];
-  if (stored.isBeingPublished) return undefined;
+  if (stored.isBeingPublished) return conflict;
   await releaseFiles(deps.attachments, dropped);
   const isPublished = before.isDraft && request.isDraft === false;
   const isDone = isPublished
     ? await publishDraft(deps, call, stored, set)
     : Object.keys(set).length === 0 || (await deps.messages.conversations.update(stored, { set, mail: null }));
-  if (!isDone) return undefined;
+  if (!isDone) return conflict;
   await removeFiles(deps.attachments, dropped);
   return set.attachments ?? stored.conversation.attachments;
 }

@@ -3,7 +3,7 @@ import type { KeyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
 import { hasSameCustomer } from '../customer/identify.ts';
-import { retryOnConflict } from '../retry-on-conflict.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { type ReadSettings, settingsKnowing } from '../settings.ts';
 import { withAutoExecution } from './rules/auto-execution.ts';
 import type { RecordedChange, TicketDecision } from './rules/decision.ts';
@@ -53,13 +53,13 @@ export interface CommitDeps {
 export function commitChange(deps: CommitDeps, plan: ChangePlan): Promise<StoredTicket> {
   const { ticketId } = plan;
   let facts: IdentifiedCustomer | undefined;
-  return retryOnConflict(deps.runtime, 'ticket', async (nth) => {
+  return retryOnConflict(deps.runtime, 'The ticket is being changed too often.', async (nth) => {
     const read = nth === 1 ? plan.read : undefined;
     if (plan.identify) facts = await identifyCustomer(deps, plan, plan.identify, read, facts);
     const outcome = await deps.changeQueue.run(ticketId, () => attemptWrite(deps, { ...plan, read }, facts));
     if ('stored' in outcome) return outcome.stored;
     if (outcome.reservedBy !== null) await deps.resolveReservation(outcome.reservedBy, ticketId);
-    return undefined;
+    return conflict;
   });
 }
 

@@ -17,7 +17,7 @@ import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { eventHeaderFor } from '../event-header.ts';
-import { retryOnConflict } from '../retry-on-conflict.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { addressViolations } from '../rules/addresses.ts';
 import type { ReadSettings } from '../settings.ts';
 import { unknownTags } from '../tag/rules/tag.ts';
@@ -121,7 +121,7 @@ export async function createTicket(
 /** Inserts or updates the ticket, again if another request interferes. */
 async function write(deps: CreateTicketDeps, call: Call, content: Content): Promise<StoredTicket> {
   const { externalTicketId } = content.request;
-  const stored = await retryOnConflict(deps.writes.runtime, 'ticket', (nth) =>
+  const stored = await retryOnConflict(deps.writes.runtime, 'The ticket is being changed too often.', (nth) =>
     externalTicketId === undefined
       ? insertOnce(deps, call, content, nth)
       : upsertOnce(deps, call, content, externalTicketId),
@@ -132,7 +132,7 @@ async function write(deps: CreateTicketDeps, call: Call, content: Content): Prom
 
 /**
  * Inserts the ticket with a new id. A repeated request with an idempotency key gets the ticket that it has already
- * inserted. Returns undefined if the id was made void meanwhile, which takes minutes.
+ * inserted. Returns `conflict` if the id was made void meanwhile, which takes minutes.
  *
  * Errors: ticket_not_found, if that ticket was deleted.
  */
@@ -141,7 +141,7 @@ async function insertOnce(
   call: Call,
   content: Content,
   nth: number,
-): Promise<StoredTicket | undefined> {
+): Promise<StoredTicket | typeof conflict> {
   const { ids, tickets, insert } = deps.writes;
   const next = () => ids.sequence.next();
   // Every repetition of the request comes to the same ids in the same order.
@@ -152,13 +152,14 @@ async function insertOnce(
   if (repeated) return repeated;
   const ticket = await planTicket(deps, call, content, id);
   const stored = (await insert(call, ticket)) ?? (await findRepeated());
-  if (stored || (await ids.isVoid(id))) return stored;
+  if (stored) return stored;
+  if (await ids.isVoid(id)) return conflict;
   throw call.idempotency ? notFound('Ticket') : new Error('a new id was taken');
 }
 
 /**
  * Inserts the ticket with an external id, or updates it if it exists. Of several concurrent requests, the first that
- * claims the external id inserts. Returns undefined if another request interferes.
+ * claims the external id inserts. Returns `conflict` if another request interferes.
  *
  * A process that dies between the claim and the insertion leaves an external id of a ticket that does not exist: the next
  * request inserts the ticket with that id.
@@ -168,7 +169,7 @@ async function upsertOnce(
   call: Call,
   content: Content,
   externalTicketId: string,
-): Promise<StoredTicket | undefined> {
+): Promise<StoredTicket | typeof conflict> {
   const { ids, tickets, insert } = deps.writes;
   const known = await ids.external.find(externalTicketId);
   const existing = known === undefined ? undefined : await tickets.find(known);
@@ -177,12 +178,12 @@ async function upsertOnce(
   const ticket = await planTicket(deps, call, content, id);
   if (known === undefined && (await ids.external.claim(externalTicketId, id)) !== id) {
     ids.sequence.release(id);
-    return undefined;
+    return conflict;
   }
   const inserted = await insert(call, ticket);
   // The ticket was deleted before.
   if (!inserted && !(await tickets.find(id))) await ids.external.free(id);
-  return inserted;
+  return inserted ?? conflict;
 }
 
 /** Plans the ticket of a request, with the text of its template. */
@@ -195,13 +196,13 @@ async function planTicket(deps: CreateTicketDeps, call: Call, content: Content, 
   return decideTicket(draft, await renderText(deps, call, content, stored));
 }
 
-/** Updates a ticket. Returns undefined if it was deleted meanwhile. */
+/** Updates a ticket. Returns `conflict` if it was deleted meanwhile. */
 async function update(
   deps: CreateTicketDeps,
   call: Call,
   content: Content,
   existing: StoredTicket,
-): Promise<StoredTicket | undefined> {
+): Promise<StoredTicket | typeof conflict> {
   if (isApplied(existing, call.idempotency?.id)) return existing;
   const textFields = { body: null, bodyHtml: null, bodyPlain: null, bodyClean: null };
   const isRendered = content.request.templateId !== undefined;
@@ -212,7 +213,7 @@ async function update(
   try {
     return await deps.writes.commit(await planUpdate(deps, call, input, existing));
   } catch (error) {
-    if (error instanceof DomainError && error.code === 'not_found') return undefined;
+    if (error instanceof DomainError && error.code === 'not_found') return conflict;
     throw error;
   }
 }
