@@ -1,4 +1,5 @@
 import type { Topic } from '@ticketing/contracts/topics.ts';
+import { backOffMs, withJitter } from '@ticketing/runtime/back-off.ts';
 
 /** A message on its way to a topic. */
 export interface OutgoingMessage {
@@ -79,5 +80,5 @@ export interface RunningSubscription {
 
 /** How long to wait before the next attempt, in ms: twice as long after each failure, up to 10 s, with some jitter. */
 export function retryDelayMs(failures: number): number {
-  return Math.min(10_000, 100 * 2 ** Math.min(failures, 10)) * (0.8 + Math.random() * 0.4);
+  return withJitter(backOffMs(failures, { firstMs: 100, longestMs: 10_000 }));
 }

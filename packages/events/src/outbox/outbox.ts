@@ -1,3 +1,4 @@
+import { backOffMs } from '@ticketing/runtime/back-off.ts';
 import type { Collection, mongo } from 'mongoose';
 import type { OutgoingMessage } from '../bus/bus.ts';
 
@@ -185,7 +186,7 @@ async function removeSent(documents: Documents, sent: readonly Pending[]): Promi
 /** The state of a document after one more failed attempt; each wait is twice as long as the one before. */
 function unsentAgain(before: Unsent | undefined, reason: string): Unsent {
   const attempts = (before?.attempts ?? 0) + 1;
-  const waitMs = Math.min(longestRetryMs, shortestRetryMs * 2 ** Math.min(attempts - 1, 10));
+  const waitMs = backOffMs(attempts - 1, { firstMs: shortestRetryMs, longestMs: longestRetryMs });
   return { reason, since: before?.since ?? new Date(), retryAt: new Date(Date.now() + waitMs), attempts };
 }
 

@@ -9,6 +9,7 @@ import { openDeadLetters } from '@ticketing/events/dead-letters/dead-letters.ts'
 import { removeOldFromInbox } from '@ticketing/events/inbox/inbox.ts';
 import { type Relay, startRelay } from '@ticketing/events/outbox/relay.ts';
 import { measureOutboxes } from '@ticketing/events/outbox/relay-metrics.ts';
+import { backOffMs } from '@ticketing/runtime/back-off.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { startWakefulLoop, type WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import type { AuditLog } from '@ticketing/store/audit/audit-log.ts';
@@ -161,7 +162,7 @@ function startRefreshing(
     },
     onError(error, failures) {
       if (failures === 3) log.warn({ err: error }, 'the settings could not be read');
-      return Math.min(maxRetryMs, 250 * 2 ** failures);
+      return backOffMs(failures, { firstMs: 250, longestMs: maxRetryMs });
     },
   });
 }

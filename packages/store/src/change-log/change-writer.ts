@@ -1,7 +1,6 @@
-import { setTimeout } from 'node:timers/promises';
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { mongo } from 'mongoose';
+import { conflict, retryOnConflict } from '../document/retry-on-conflict.ts';
 import { isDuplicateKey, storeCall } from '../document/store-error.ts';
 import { type Decide, decideSequentially, type WaitingChange } from './change-decisions.ts';
 import { appendChanges, type ChangeLog, itemsAfter, maxChanges } from './change-log.ts';
@@ -40,10 +39,8 @@ export interface LogOptions<Item, Change, Tree> extends Omit<ReaderOptions<Item,
   random: Runtime['random'];
 }
 
-const maxAttempts = 1000;
-/** After this many attempts, each further one waits for a random time first. */
-const attemptsWithoutPause = 3;
-const maxPauseMs = 20;
+/** After this many attempts, a preparation belongs to a process that has probably died. */
+const attemptsBeforeRepair = 3;
 
 /**
  * Opens items that are changed through a log.
@@ -80,8 +77,7 @@ export function openChangeLog<Item, Change, Tree>(options: LogOptions<Item, Chan
   async function changeTogether(
     callers: readonly WaitingChange<Change, Tree>[],
   ): Promise<WaitingChange<Change, Tree>[]> {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      if (attempt > attemptsWithoutPause) await setTimeout(random() * maxPauseMs);
+    return retryOnConflict({ random }, options.tooOften, async (nth) => {
       const before = await reader.read();
       const { revision } = before.log;
       const kind = { idOf, applyTo, makeTree: (items: ReadonlyMap<number, Item>) => makeTree(items, revision) };
@@ -91,18 +87,17 @@ export function openChangeLog<Item, Change, Tree>(options: LogOptions<Item, Chan
         await apply(before.log);
         const prepared = await prepare(changes, revision + 1);
         // A revision without changes ends the preparation of another process, which may have died.
-        if (!prepared && attempt >= attemptsWithoutPause) await commit(appendChanges(before.log, [], idOf), revision);
-        if (!prepared) continue;
+        if (!prepared && nth > attemptsBeforeRepair) await commit(appendChanges(before.log, [], idOf), revision);
+        if (!prepared) return conflict;
         const log = appendChanges(before.log, prepared, idOf);
-        if (!(await commit(log, revision))) continue;
+        if (!(await commit(log, revision))) return conflict;
         await apply(log);
         tree = reader.cacheSnapshot(log, itemsAfter(before.items, revision, log, applyTo)).tree;
       }
       for (const { resolve } of decided) resolve(tree);
       for (const { waiting, error } of failed) waiting.reject(error);
       return postponed;
-    }
-    throw new DomainError('aborted', 'concurrent_change', options.tooOften);
+    });
   }
 
   /** Writes the log. Returns false if another process has committed changes since the revision. */

@@ -8,8 +8,9 @@ export const conflict = Symbol('conflict');
 
 /**
  * The limit for all writes of the system. In each round one of the concurrent writes succeeds, so a write loses at most
- * as often as there are others at the same time: a process handles at most 512 requests of a machine at once. With their
- * pauses, so many attempts take about 10 s, and a caller waits for 30 s.
+ * as often as there are others at the same time: a process handles at most 512 requests of a machine at once. Other
+ * attempts wait for a time, such as the end of a bulk. With their pauses, so many attempts take about 10 s, and a caller
+ * waits for 30 s.
  */
 const maxAttempts = 1000;
 /** Most conflicts are over at once. */
@@ -19,7 +20,8 @@ const maxPauseMs = 20;
 
 /**
  * Makes a write that depends on a read: `attempt` reads, decides and commits, and returns `conflict` if another write
- * came between; its argument is 1 at the first attempt. A write that the database refuses because of a concurrent one is a conflict too.
+ * came between; its argument is 1 at the first attempt. A write that the database refuses because of a concurrent one is
+ * a conflict too.
  *
  * Errors: those of `attempt`; concurrent_change, or the given error, if other writes come first too often.
  */
@@ -35,7 +37,7 @@ export async function retryOnConflict<Result>(
     } catch (error) {
       if (!isWriteConflict(error)) throw error;
     }
-    if (nth >= attemptsWithoutPause) await setTimeout(random() * maxPauseMs);
+    if (nth >= attemptsWithoutPause && nth < maxAttempts) await setTimeout(random() * maxPauseMs);
   }
   throw typeof tooOften === 'string' ? new DomainError('aborted', 'concurrent_change', tooOften) : tooOften();
 }

@@ -1,3 +1,4 @@
+import { backOffMs } from '@ticketing/runtime/back-off.ts';
 import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import type { AttemptOutcome } from './metrics.ts';
@@ -48,7 +49,7 @@ export function startAnalyser(
     after: opened,
     onError(error, failures) {
       if (failures === 0) log.warn({ err: error }, 'the queue of analyses cannot be read');
-      return Math.min(maxPauseMs, 100 * 2 ** failures);
+      return backOffMs(failures, { firstMs: 100, longestMs: maxPauseMs });
     },
   });
   signals.on('due', loop.wake);

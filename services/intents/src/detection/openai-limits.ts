@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { backOffMs, withJitter } from '@ticketing/runtime/back-off.ts';
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
 import {
   BrokenCircuitError,
@@ -120,6 +121,7 @@ export function detectionBudget(limits: BudgetLimits, now: () => number): Detect
 
 const maxAttempts = 3;
 const firstWaitMs = 250;
+const longestWaitMs = 1_000;
 
 /** When attempts end. Units: ms. */
 export interface RetryOptions {
@@ -137,7 +139,8 @@ export async function withRetries<Result>(attempt: () => Promise<Result>, option
     } catch (error) {
       if (!(error instanceof DetectionFailure) || !transientReasons.includes(error.reason) || attempts === maxAttempts)
         throw error;
-      const waitMs = Math.max(firstWaitMs * 2 ** (attempts - 1) * (0.5 + options.random()), error.retryAfterMs ?? 0);
+      const backOff = backOffMs(attempts - 1, { firstMs: firstWaitMs, longestMs: longestWaitMs });
+      const waitMs = Math.max(withJitter(backOff, options.random), error.retryAfterMs ?? 0);
       if (waitMs >= options.leftMs()) throw error;
       await setTimeout(waitMs, undefined, { signal: options.signal });
     }

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { backOffMs } from '@ticketing/runtime/back-off.ts';
 
 /**
  * The number of attempts, without those that another service has prevented, after which none is made until something is
@@ -30,7 +31,7 @@ export function planRetry(error: unknown, attempts: number, isStopping: boolean)
   const reason = describeError(error);
   if (isStopping) return { reason, delayMs: 0, counts: false };
   if (isRetryable(error)) return { reason, delayMs: unavailableDelayMs, counts: false };
-  const delayMs = Math.min(maxDelayMs, firstDelayMs * 4 ** (attempts - 1));
+  const delayMs = backOffMs(attempts - 1, { firstMs: firstDelayMs, longestMs: maxDelayMs, factor: 4 });
   return { reason, delayMs: attempts >= maxAttempts ? null : delayMs, counts: true };
 }
 

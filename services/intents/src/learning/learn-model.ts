@@ -1,3 +1,4 @@
+import { backOffMs } from '@ticketing/runtime/back-off.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { SandboxError } from '@ticketing/sandbox/sandbox-error.ts';
 import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
@@ -42,7 +43,7 @@ export async function learnModel(context: TrainingContext, signal: AbortSignal):
   } catch (error) {
     if (signal.aborted) await models.release(training);
     if (signal.aborted || isStoreOutage(error)) throw error;
-    const delayMs = Math.min(maxAgeMs, firstDelayMs * 2 ** training.failures);
+    const delayMs = backOffMs(training.failures, { firstMs: firstDelayMs, longestMs: maxAgeMs });
     const reason = error instanceof SandboxError ? error.reason : 'failed';
     log.error({ err: error, reason, delayMs }, 'no model could be learned; the last one stays in use');
     countTraining('failed');

@@ -1,5 +1,6 @@
 import type { Client } from '@connectrpc/connect';
 import type { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import { backOffMs } from '@ticketing/runtime/back-off.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
@@ -43,7 +44,7 @@ export function startLearner(context: LearningContext, parts: LearnerParts): Wak
     after: parts.opened,
     onError(error, failures) {
       if (failures === 0) log.warn({ err: error }, 'nothing can be learned at the moment');
-      return Math.min(maxPauseMs, 100 * 2 ** failures);
+      return backOffMs(failures, { firstMs: 100, longestMs: maxPauseMs });
     },
   });
   signals.on('due', loop.wake);

@@ -12,6 +12,8 @@ export type ProjectionParts = Pick<RowParts, 'rows' | 'tagRefreshes' | 'exports'
 export type TicketsCall = Pick<OnBehalfOf, 'trace' | 'signal'>;
 
 const tagPageSize = 100;
+/** Each attempt reads all tickets that are left. Their events are delivered again before a consumer's deadline of 15 s. */
+const maxReads = 20;
 
 /**
  * Updates the rows of tickets to the current state of the tickets. In whatever order and however often this runs, a row
@@ -22,8 +24,9 @@ const tagPageSize = 100;
 export async function project(parts: ProjectionParts, ids: readonly number[], call: TicketsCall): Promise<void> {
   const { rows, tagRefreshes, tickets, runtime } = parts;
   let left = ids;
-  await retryOnConflict(runtime, changingTooFast, async () => {
+  await retryOnConflict(runtime, changingTooFast, async (nth) => {
     if (left.length === 0) return undefined;
+    if (nth > maxReads) throw changingTooFast();
     const addCount = await tagRefreshes.addCount();
     const stale: number[] = [];
     for await (const { snapshots, tags, tagRevision } of tickets.snapshots(left, call)) {

@@ -4,6 +4,7 @@ import {
   TicketChangedSchema,
   type TicketChangeType,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { keyedQueue } from '@ticketing/runtime/keyed-queue.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
@@ -85,7 +86,9 @@ interface FeedDocument {
 }
 
 const feedId = 'feed';
-const tooOften = 'Others append to the feed at the same time too often.';
+/** The events are delivered again. */
+const tooOften = () =>
+  new DomainError('unavailable', 'concurrent_change', 'Others append to the feed at the same time too often.');
 const { Binary } = mongoose.mongo;
 
 const eventCollection = (connection: Connection) => openCollection<EventDocument>(connection, 'events');

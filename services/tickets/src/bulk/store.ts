@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Claimed, type Lease, type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
@@ -52,18 +53,17 @@ const durationMs = 10_000;
 const retentionMs = 24 * 60 * 60 * 1000;
 const maxAbandoned = 100;
 
-const openCollection = (connection: Connection) =>
-  connection.collection('bulks') as unknown as mongo.Collection<BulkDocument>;
+const openBulks = (connection: Connection) => openCollection<BulkDocument>(connection, 'bulks');
 
 /** Builds the indexes of the bulks. */
 export async function buildBulkIndexes(connection: Connection): Promise<void> {
-  await openCollection(connection).createIndex({ state: 1, 'lease.expiresAt': 1 });
-  await openCollection(connection).createIndex({ state: 1, appliedAt: 1 });
+  await openBulks(connection).createIndex({ state: 1, 'lease.expiresAt': 1 });
+  await openBulks(connection).createIndex({ state: 1, appliedAt: 1 });
 }
 
 /** Opens the bulks on a connection. */
 export function bulkStore(connection: Connection): BulkStore {
-  const bulks = openCollection(connection);
+  const bulks = openBulks(connection);
   const leases = openLeases(bulks, { connection, durationMs });
   const isUnfinished = { state: { $in: ['reserving' as const, 'applying' as const] } };
   return {

@@ -6,6 +6,7 @@ import { notFound } from '@ticketing/errors/domain-error.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { versionPrecondition } from '@ticketing/service-kit/call/if-match.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { sweep } from '@ticketing/store/document/sweep.ts';
 import { eventHeaderFor } from '../event-header.ts';
 import { deletedEvent } from '../ticket/rules/event.ts';
@@ -31,7 +32,7 @@ export interface ErasureDeps {
  * 1. The document of the ticket is emptied, with the event: the ticket is deleted for all readers.
  * 2. Its data elsewhere is erased: `finishErasures` does what is left.
  *
- * Errors: ticket_not_found; stale_version, if `If-Match` names another version.
+ * Errors: ticket_not_found; stale_version, if `If-Match` names another version; concurrent_change.
  * Source: docs/reference/api.md, Deletion; docs/reference/architecture.md, Delete.
  */
 export async function deleteTicket(
@@ -40,16 +41,16 @@ export async function deleteTicket(
   { ticketId }: DeleteTicketRequest,
 ): Promise<DeleteTicketResponse> {
   const requireVersion = versionPrecondition(call);
-  let isErased = false;
-  while (!isErased) {
+  await retryOnConflict(deps.runtime, 'The ticket is being changed too often.', async () => {
     const stored = await deps.tickets.find(ticketId);
     if (!stored) throw notFound('Ticket');
     requireVersion(stored.ticket.version);
     const now = secondsNow(deps.runtime);
     const event = deletedEvent(stored.ticket, eventHeaderFor(deps, call), now);
-    isErased = await deps.tickets.erase(stored.ticket, event, new Date(now * 1000));
-    if (!isErased && stored.reservedBy !== null) await deps.resolveReservation(stored.reservedBy, ticketId);
-  }
+    if (await deps.tickets.erase(stored.ticket, event, new Date(now * 1000))) return;
+    if (stored.reservedBy !== null) await deps.resolveReservation(stored.reservedBy, ticketId);
+    return conflict;
+  });
   await finishErasure(deps, ticketId);
   return { $typeName: 'ticketing.tickets.v1.DeleteTicketResponse', success: true };
 }

@@ -1,6 +1,6 @@
 import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { beforeChange, DomainError } from '@ticketing/errors/domain-error.ts';
 import { attachBytes } from '@ticketing/files/attach-files.ts';
 import { type AttachmentState, maxMessageFiles } from '@ticketing/files/attachment.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
@@ -74,8 +74,13 @@ export async function attachMailFiles(
   files: NewFiles,
 ): Promise<AttachmentState[]> {
   const attachments: AttachmentState[] = [];
-  for (let start = 0; start < mailFiles.length; start += maxMessageFiles) {
-    attachments.push(...files.add(await attachBytes(context, call, mailFiles.slice(start, start + maxMessageFiles))));
+  try {
+    for (let start = 0; start < mailFiles.length; start += maxMessageFiles) {
+      attachments.push(...files.add(await attachBytes(context, call, mailFiles.slice(start, start + maxMessageFiles))));
+    }
+  } catch (error) {
+    // Nothing lists the files of this mail yet.
+    throw beforeChange(error);
   }
   return attachments;
 }

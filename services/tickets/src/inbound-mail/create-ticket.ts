@@ -2,8 +2,8 @@ import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/en
 import { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
-import { isPartOfTicket } from '../message/checks.ts';
 import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
+import { isPartOfTicket } from '../message/checks.ts';
 import { decideTicket } from '../ticket/insert.ts';
 import type { TicketInput } from '../ticket/rules/fields.ts';
 import { attachMailFiles } from './add-to-ticket.ts';
@@ -54,6 +54,7 @@ async function insertOnce(
 ): Promise<ReceivedMail | typeof conflict> {
   const { newTickets, messages } = deps;
   const { externalMessageIds } = messages;
+  // Ids are proposed at each attempt, because the ticket of the last ones may have been deleted.
   const proposed = { ticketId: await newTickets.ids.next(), conversationId: await messages.conversationIds.next() };
   const claimed = await externalMessageIds.claim(externalId, proposed);
   // The claim of another process might be swept before the ticket is inserted.

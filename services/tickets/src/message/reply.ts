@@ -39,7 +39,7 @@ export interface WriteMessageDeps extends AddRequestedDeps {
  * Writes a message to the customer, a draft of one, or a private note.
  *
  * Errors: ticket_not_found; unknown_intent, unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, no_recipient, each with
- * a pointer; those of `attachFiles` and `templateText`; too_many_messages; concurrent_change.
+ * a pointer; those of `attachFiles` and `TemplateTexts.text`; too_many_messages; concurrent_change.
  * Source: docs/reference/api.md, Conversations.
  */
 export async function replyToTicket(
@@ -107,7 +107,7 @@ function noteViolations({ to, cc, bcc, isDraft, subchannelId }: ReplyToTicketReq
  * Records a message that was received or sent elsewhere.
  *
  * Errors: ticket_not_found; unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, each with a pointer;
- * those of `attachFiles` and `templateText`; too_many_messages; concurrent_change.
+ * those of `attachFiles` and `TemplateTexts.text`; too_many_messages; concurrent_change.
  * Source: docs/reference/api.md, Conversations.
  */
 export async function storeConversation(

@@ -76,8 +76,11 @@ async function applyChanges(
   request: UpdateConversationRequest,
   { drafted, files }: { drafted: DraftFiles; files: NewFiles },
 ): Promise<void> {
+  const text = await readText(deps, call, request);
   await claimFiles(deps.attachments, request.ticketId, drafted.stored);
-  const listed = await retryOnConflict(deps.runtime, 'The message is being changed too often.', () => applyOnce(deps, call, request, drafted));
+  const listed = await retryOnConflict(deps.runtime, 'The message is being changed too often.', () =>
+    applyOnce(deps, call, request, { drafted, text }),
+  );
   files.keep(listed);
 }
 
@@ -86,15 +89,15 @@ async function applyOnce(
   deps: UpdateConversationDeps,
   call: Call,
   request: UpdateConversationRequest,
-  drafted: DraftFiles,
+  { drafted, text }: { drafted: DraftFiles; text: Partial<ConversationInput> },
 ): Promise<readonly AttachmentState[] | typeof conflict> {
   const before = await find(deps, request);
   const stored = requireChangeable(before, call, request);
   if (!stored) return [];
-  const set = await changedFields(deps, call, stored, { request, files: drafted });
+  if (stored.isBeingPublished) return conflict;
+  const set = changedFields(deps, call, stored, { request, files: drafted, text });
   const kept = new Set(set.attachments?.map(({ key }) => key));
   const dropped = set.attachments ? stored.conversation.attachments.filter(({ key }) => !kept.has(key)) : [];
-  if (stored.isBeingPublished) return conflict;
   await releaseFiles(deps.attachments, dropped);
   const isPublished = before.isDraft && request.isDraft === false;
   const isDone = isPublished
@@ -182,14 +185,25 @@ async function wasApplied(
   return stored.appliedRequests.some(({ id }) => id === idempotency.id);
 }
 
+/** Returns the content of the request, if it has any, with the texts that are made of it. */
+async function readText(
+  deps: UpdateConversationDeps,
+  call: Call,
+  { content }: UpdateConversationRequest,
+): Promise<Partial<ConversationInput>> {
+  if (content?.message === undefined || content.type === undefined) return {};
+  const text = { body: content.message, type: content.type };
+  return { ...text, ...(await messageTexts(deps.textWork, call, text)) };
+}
+
 /** The fields that the request sets; empty if their values are the same. */
-async function changedFields(
+function changedFields(
   deps: UpdateConversationDeps,
   call: Call,
   { conversation }: StoredConversation,
-  { request, files }: { request: UpdateConversationRequest; files: DraftFiles },
-): Promise<Partial<ConversationInput>> {
-  const { content, to, cc, bcc, subchannelId, intentIds } = request;
+  { request, files, text }: { request: UpdateConversationRequest; files: DraftFiles; text: Partial<ConversationInput> },
+): Partial<ConversationInput> {
+  const { to, cc, bcc, subchannelId, intentIds } = request;
   const given = new Set(request.updateMask?.paths);
   const set: Partial<ConversationInput> = {
     ...(given.has('to') ? { to } : {}),
@@ -198,11 +212,8 @@ async function changedFields(
     ...(given.has('intent_ids') ? { intentIds } : {}),
     ...(given.has('attachments') ? { attachments: files.listFor(conversation.attachments) } : {}),
     ...(subchannelId === undefined ? {} : { subchannelId }),
+    ...text,
   };
-  if (content?.message !== undefined && content.type !== undefined) {
-    const text = { body: content.message, type: content.type };
-    Object.assign(set, text, await messageTexts(deps.textWork, call, text));
-  }
   const names = Object.keys(set) as (keyof ConversationInput)[];
   const isSame = names.every((name) => JSON.stringify(set[name]) === JSON.stringify(conversation[name]));
   if (isSame) return {};

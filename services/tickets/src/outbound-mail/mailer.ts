@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { backOffMs } from '@ticketing/runtime/back-off.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
@@ -85,7 +86,7 @@ export function startMailer(options: MailerOptions): WakefulLoop {
     after: opened,
     onError(error, failures) {
       if (failures === 0) log.warn({ err: error }, 'outgoing mails cannot be read');
-      return Math.min(maxPauseMs, 100 * 2 ** failures);
+      return backOffMs(failures, { firstMs: 100, longestMs: maxPauseMs });
     },
   });
 

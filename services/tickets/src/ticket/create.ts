@@ -14,10 +14,10 @@ import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { eventHeaderFor } from '../event-header.ts';
-import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { addressViolations } from '../rules/addresses.ts';
 import type { ReadSettings } from '../settings.ts';
 import { unknownTags } from '../tag/rules/tag.ts';
@@ -121,27 +121,40 @@ export async function createTicket(
 /** Inserts or updates the ticket, again if another request interferes. */
 async function write(deps: CreateTicketDeps, call: Call, content: Content): Promise<StoredTicket> {
   const { externalTicketId } = content.request;
-  const stored = await retryOnConflict(deps.writes.runtime, 'The ticket is being changed too often.', (nth) =>
+  const stored =
     externalTicketId === undefined
-      ? insertOnce(deps, call, content, nth)
-      : upsertOnce(deps, call, content, externalTicketId),
-  );
+      ? await insertNew(deps, call, content)
+      : await retryOnConflict(deps.writes.runtime, 'The ticket is being changed too often.', () =>
+          upsertOnce(deps, call, content, externalTicketId),
+        );
   content.files.keep(stored.ticket.attachments);
   return stored;
 }
 
+/** How many ids a new ticket may take: an id is made void only if its insertion takes minutes. */
+const maxIds = 3;
+
 /**
  * Inserts the ticket with a new id. A repeated request with an idempotency key gets the ticket that it has already
- * inserted. Returns `conflict` if the id was made void meanwhile, which takes minutes.
+ * inserted.
  *
  * Errors: ticket_not_found, if that ticket was deleted.
  */
-async function insertOnce(
+async function insertNew(deps: CreateTicketDeps, call: Call, content: Content): Promise<StoredTicket> {
+  for (let nth = 1; nth <= maxIds; nth += 1) {
+    const stored = await insertWithId(deps, call, content, nth);
+    if (stored) return stored;
+  }
+  throw new Error('new ids were made void again and again');
+}
+
+/** Inserts the ticket with the `nth` id of the request. Returns undefined if the id was made void meanwhile. */
+async function insertWithId(
   deps: CreateTicketDeps,
   call: Call,
   content: Content,
   nth: number,
-): Promise<StoredTicket | typeof conflict> {
+): Promise<StoredTicket | undefined> {
   const { ids, tickets, insert } = deps.writes;
   const next = () => ids.sequence.next();
   // Every repetition of the request comes to the same ids in the same order.
@@ -152,8 +165,7 @@ async function insertOnce(
   if (repeated) return repeated;
   const ticket = await planTicket(deps, call, content, id);
   const stored = (await insert(call, ticket)) ?? (await findRepeated());
-  if (stored) return stored;
-  if (await ids.isVoid(id)) return conflict;
+  if (stored || (await ids.isVoid(id))) return stored;
   throw call.idempotency ? notFound('Ticket') : new Error('a new id was taken');
 }
 
@@ -204,29 +216,27 @@ async function update(
   existing: StoredTicket,
 ): Promise<StoredTicket | typeof conflict> {
   if (isApplied(existing, call.idempotency?.id)) return existing;
-  const textFields = { body: null, bodyHtml: null, bodyPlain: null, bodyClean: null };
-  const isRendered = content.request.templateId !== undefined;
-  const draft = await planUpdate(deps, call, content.input, existing);
-  const ticket = isRendered ? { ...(await previewChange(draft, existing)), ...textFields } : existing.ticket;
-  const input = { ...content.input, ...(await renderText(deps, call, content, { ...existing, ticket })) };
-  await claimFiles(deps.attachments, existing.ticket.id, input.attachments ?? []);
+  const plan = await planUpdate(deps, call, content, existing);
+  await claimFiles(deps.attachments, existing.ticket.id, plan.added);
   try {
-    return await deps.writes.commit(await planUpdate(deps, call, input, existing));
+    return await deps.writes.commit(plan);
   } catch (error) {
     if (error instanceof DomainError && error.code === 'not_found') return conflict;
     throw error;
   }
 }
 
+/** Plans the update of a ticket, with the text of its template and the files that it adds. */
 async function planUpdate(
-  { writes, ...deps }: CreateTicketDeps,
+  deps: CreateTicketDeps,
   call: Call,
-  input: TicketInput,
+  content: Content,
   existing: StoredTicket,
-): Promise<ChangePlan> {
+): Promise<ChangePlan & { added: readonly AttachmentState[] }> {
+  const { writes } = deps;
   const now = secondsNow(writes.runtime);
-  const sla = await readSlaRules(deps, input.tagIds !== undefined);
-  return {
+  const sla = await readSlaRules(deps, content.input.tagIds !== undefined);
+  const plan = (input: TicketInput): ChangePlan => ({
     ticketId: existing.ticket.id,
     identify: followCustomer(writes.customers, input, isHuman(call.caller)),
     decide({ ticket }, identified) {
@@ -234,8 +244,16 @@ async function planUpdate(
       return decideFields(ticket, fields, now, eventHeaderFor(writes, call));
     },
     requestId: call.idempotency?.id,
-    read: existing,
-  };
+  });
+  const { input } = content;
+  if (content.request.templateId === undefined) {
+    return { ...plan(input), read: existing, added: input.attachments ?? [] };
+  }
+  const withoutText = { body: null, bodyHtml: null, bodyPlain: null, bodyClean: null };
+  const ticket = { ...(await previewChange(plan(input), existing)), ...withoutText };
+  const rendered = { ...input, ...(await renderText(deps, call, content, { ...existing, ticket })) };
+  // The ticket is read again, because others may have changed it while the template was rendered.
+  return { ...plan(rendered), added: rendered.attachments ?? [] };
 }
 
 /** Adds the files of an update to those of the ticket. */

@@ -2,7 +2,7 @@ import { AiSupportLevel } from '@ticketing/contracts/ticketing/tickets/v1/enums_
 import { AiProcess } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 
 /**
- * Why a ticket is analysed: it was `created`; its `first` analysis is requested for, whatever its `process` says; or a
+ * Why a ticket is analysed: it was `created`; its `first` analysis is requested, whatever its `process` says; or a
  * refresh mode of the API.
  */
 export type AnalysisMode = 'created' | 'first' | 'full' | 'summaryAndText' | 'tags' | 'agents';

@@ -1,3 +1,4 @@
+import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { duplicatesIn, isDuplicateKey } from '@ticketing/store/document/store-error.ts';
@@ -61,7 +62,8 @@ async function idsToReadAgain(
     .map(({ _id }) => _id);
 }
 
-const tooOften = 'The row is being written too often.';
+/** The event is delivered again. */
+const tooOften = () => new DomainError('unavailable', 'concurrent_change', 'The row is being written too often.');
 
 /** Replaces a row by the mark of an erased one, or inserts the mark if there is no row. A newer version stays. */
 export async function eraseRow(

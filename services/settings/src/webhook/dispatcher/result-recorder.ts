@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { backOffMs } from '@ticketing/runtime/back-off.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { WebhookHealth } from '../rules/health.ts';
 import type { WebhookStore } from '../store.ts';
@@ -57,7 +58,9 @@ export function resultRecorder({ queue, webhooks, log, signal }: ResultRecorderO
         return await write(batch);
       } catch (error) {
         if (failures === 0) log.warn({ err: error }, 'attempts of webhooks cannot be recorded');
-        await setTimeout(Math.min(maxRetryMs, 100 * 2 ** failures), undefined, { signal }).catch(() => undefined);
+        await setTimeout(backOffMs(failures, { firstMs: 100, longestMs: maxRetryMs }), undefined, { signal }).catch(
+          () => undefined,
+        );
       }
     }
   }

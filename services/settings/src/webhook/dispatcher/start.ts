@@ -1,4 +1,5 @@
 import { WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
+import { backOffMs } from '@ticketing/runtime/back-off.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
@@ -122,7 +123,7 @@ export function startDispatcher(parts: DispatcherParts, leaseTimes?: LeaseGroupT
     after: database.opened,
     onError(error, failures) {
       if (failures === 0) log.warn({ err: error }, 'deliveries of webhooks cannot be read');
-      return Math.min(maxRetryMs, 100 * 2 ** failures);
+      return backOffMs(failures, { firstMs: 100, longestMs: maxRetryMs });
     },
   });
 
