@@ -1,5 +1,5 @@
 /** The most characters of a slug. */
-export const maxSlugLength = 100;
+const maxSlugLength = 100;
 
 /** Letters that are not one of a to z with an accent. */
 const spellings: Readonly<Record<string, string>> = {

@@ -12,8 +12,17 @@ import {
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import * as contract from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 
-/** The rules of a field; all unset where neither it nor the field that it is like declares any. */
+// Cached, because reading an option builds it again, and checks read the rules at each call.
+const rulesOfField = new WeakMap<DescField, contract.FieldRules>();
+
+/** Returns the rules of a field; all unset where neither it nor the field that it is like declares any. */
 export function readFieldRules(field: DescField): contract.FieldRules {
+  const rules = rulesOfField.get(field) ?? readDeclaredFieldRules(field);
+  rulesOfField.set(field, rules);
+  return rules;
+}
+
+function readDeclaredFieldRules(field: DescField): contract.FieldRules {
   const likeField = hasOption(field, contract.rules) ? undefined : findLikeField(field);
   if (!likeField) return getOption(field, contract.rules);
   const rules = clone(contract.FieldRulesSchema, readFieldRules(likeField));

@@ -82,10 +82,10 @@ export function implement<Service extends DescService, Context, Call>(
 ): ServiceImplementation<Call>;
 export function implement<Call>(
   service: DescService,
-  ...[first, second]: [context: unknown, handlers: object] | [handlers: object]
+  ...given: [context: unknown, handlers: object] | [handlers: object]
 ): ServiceImplementation<Call> {
   type Handler = (call: Call, request: Message) => never;
-  const handlers = second ? bind(first, second as Record<string, AnyHandler<unknown>>) : first;
+  const handlers = given.length === 2 ? bind(given[0], given[1] as Record<string, AnyHandler<unknown>>) : given[0];
   const named = handlers as Record<string, Handler | undefined>;
   const served = new Map<DescMethod, Handler>();
   const streams = new Map<DescMethod, Handler>();

@@ -22,7 +22,7 @@ export interface AskOptions {
 }
 
 /** The most tokens of an answer, including reasoning tokens. */
-export const maxAnswerTokens = 4096;
+const maxAnswerTokens = 4096;
 const maxResponseBytes = 1024 * 1024;
 
 /**
@@ -137,7 +137,7 @@ export interface GuardedFetchOptions {
 }
 
 /** A `fetch` for a library: its POST requests are made by the outbound guard, one by one, without redirects. */
-export function guardedFetch(outbound: Pick<OutboundGuard, 'request'>, options: GuardedFetchOptions): typeof fetch {
+function guardedFetch(outbound: Pick<OutboundGuard, 'request'>, options: GuardedFetchOptions): typeof fetch {
   const { headers, deadlineMs, maxResponseBytes, signal, onError } = options;
   return async (url, init) => {
     try {

@@ -235,7 +235,7 @@ export function fromDocument(document: IntentDocument): IntentState {
 }
 
 /** Identifies a proposal for a ticket: two proposals with the same key are one intent. */
-export function proposalKey({ aiAgentId, contractId, data }: IntentProposal): string {
+function proposalKey({ aiAgentId, contractId, data }: IntentProposal): string {
   return createHash('sha256')
     .update(JSON.stringify([aiAgentId, contractId, sorted(data)]))
     .digest('base64url');

@@ -271,7 +271,7 @@ export interface ExampleDocument extends Leased<number> {
 }
 
 /** The collection of a connection. */
-export function exampleCollection(connection: Connection): mongo.Collection<ExampleDocument> {
+function exampleCollection(connection: Connection): mongo.Collection<ExampleDocument> {
   return openCollection<ExampleDocument>(connection, 'examples');
 }
 

@@ -109,7 +109,7 @@ export interface TrainingInput {
  *
  * Errors: SandboxError, if it exceeds a limit or ends; `signal.reason`, once it aborts; those of the batches.
  */
-export async function trainModel(
+async function trainModel(
   { previous, batches }: TrainingInput,
   signal: AbortSignal,
 ): Promise<Training & { examples: number }> {

@@ -18,6 +18,8 @@ export interface SessionStore {
    * Stores a session, unless the stored one has a later last activity. A session without a ticket may get one; it never
    * changes to another. Returns the session as it is stored afterwards: with another ticket, if nothing was written for
    * that reason; undefined if its ticket was deleted.
+   *
+   * Errors: concurrent_change, if other writes come first too often.
    */
   record(session: SessionState): Promise<SessionState | undefined>;
   /** Returns a page of the sessions of a ticket, or of all, the latest activity first, and the total. */

@@ -10,7 +10,11 @@ import { type ExportDocument, type ExportJob, exportCollection, fromDocument, ne
 
 /** The exports that are made in the background, and their files. Errors of every operation: store_unavailable. */
 export interface ExportStore {
-  /** Records an export. Returns undefined if its requester has `maxUnfinished` unfinished exports already. */
+  /**
+   * Records an export. Returns undefined if its requester has `maxUnfinished` unfinished exports already.
+   *
+   * Errors: concurrent_change, if others request exports at the same time too often.
+   */
   add(job: RequestedExport, maxUnfinished: number): Promise<ExportJob | undefined>;
   find(id: string): Promise<ExportJob | undefined>;
   /** Claims the oldest unfinished export whose lease is free, and removes the file of an earlier attempt. */

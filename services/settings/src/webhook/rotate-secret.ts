@@ -15,7 +15,7 @@ const tooOften = 'The secret was replaced by others at the same time.';
 /**
  * Gives a webhook endpoint a new secret. The secrets before it sign for 24 hours more.
  *
- * Errors: webhook_not_found; too_many_secrets. Source: docs/reference/api.md, Webhooks.
+ * Errors: webhook_not_found; too_many_secrets; concurrent_change. Source: docs/reference/api.md, Webhooks.
  */
 export async function rotateWebhookSecret(
   parts: WebhookParts,

@@ -17,7 +17,11 @@ export type WebhookChange = Partial<Omit<WebhookState, 'id' | 'epoch' | 'created
 
 /** The webhook endpoints. Errors of every operation: store_unavailable. */
 export interface WebhookStore {
-  /** Adds an endpoint. Returns false if there are too many; an endpoint that exists already stays as it is. */
+  /**
+   * Adds an endpoint. Returns false if there are too many; an endpoint that exists already stays as it is.
+   *
+   * Errors: concurrent_change, if others take the free slots first too often.
+   */
   add(webhook: WebhookState): Promise<boolean>;
   find(id: number): Promise<WebhookState | undefined>;
   /** The id of an endpoint that names a subchannel; undefined if there is none. */

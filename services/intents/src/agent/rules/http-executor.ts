@@ -21,7 +21,7 @@ export interface HttpExecutorState {
 /** The most headers of an executor. */
 export const maxHeaders = 20;
 /** The most characters of the value of a header. */
-export const maxHeaderLength = 4096;
+const maxHeaderLength = 4096;
 
 const maxNameLength = 100;
 const maxPointerLength = 320;
