@@ -15,7 +15,7 @@ const passed = ['gateway', 'tickets'];
 
 /** Uploads and downloads files of 20 MiB, 8 at once, and measures another caller and the memory meanwhile. */
 export async function measureAttachments(system: BenchSystem, { seconds, progress }: BenchPlan): Promise<Figure[]> {
-  const tokens = await Promise.all(Array.from({ length: clients }, (_, index) => tokenOf(system, 800 + index)));
+  const tokens = await Promise.all(Array.from({ length: clients }, (_, index) => issueToken(system, 800 + index)));
   const client = attackerProcess<FileOrder>(join(import.meta.dirname, 'file-client.ts'));
   const transfer = async (forMs: number) =>
     JSON.parse(await client.send({ url: system.url, tokens, fileBytes, forMs })) as FileReport;
@@ -68,13 +68,13 @@ function costFigures(grown: readonly number[], idle: number, during: number): Fi
   ];
 }
 
-function tokenOf({ keys }: BenchSystem, profileId: number): Promise<string> {
+function issueToken({ keys }: BenchSystem, profileId: number): Promise<string> {
   return signToken(keys.issuerKeyFile, { sub: String(profileId), kind: 'serviceWorker', roleId: 1 }, 86_400);
 }
 
 /** Makes another caller, who reads a ticket. Returns how its p99 is measured, in ms. */
 async function openReader(system: BenchSystem): Promise<(seconds: number) => Promise<number>> {
-  const headers = { authorization: `Bearer ${await tokenOf(system, 790)}` };
+  const headers = { authorization: `Bearer ${await issueToken(system, 790)}` };
   const ticket = { channel: 'chat', body: 'an ordinary ticket' };
   const { id } = await call({ url: system.url, headers }, { method: 'POST', path: '/ticket', body: ticket });
   return async (seconds) => {

@@ -6,11 +6,11 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { type HeldResponse, heldRequest } from '@ticketing/testkit/held-request.ts';
 import {
-  bodyOf,
   gRpc,
   type HostileRequest,
   type HostileResponse,
   hostileClient,
+  toBody,
 } from '@ticketing/testkit/hostile-rpc.ts';
 
 /** The system under attack, and the credentials of the attacker. */
@@ -55,7 +55,7 @@ function varint(value: number): Buffer {
   }
 }
 
-const bomb = { compression: 'gzip' as const, body: bodyOf(gRpc, ticketOfValues(39 * MiB), 'gzip') };
+const bomb = { compression: 'gzip' as const, body: toBody(gRpc, ticketOfValues(39 * MiB), 'gzip') };
 
 /** Sends an RPC on a separate connection. */
 async function call(
@@ -112,14 +112,15 @@ async function hold({ tickets }: AttackTarget, count: number, request: HostileRe
 const heldMs = 4_000;
 const times = <Result>(count: number, work: () => Promise<Result>) => Promise.all(Array.from({ length: count }, work));
 const seenByRpc = (all: readonly HostileResponse[]) =>
-  countOf(
+  countMatching(
     all.map(({ code, httpStatus }) =>
       code === undefined ? (httpStatus === undefined ? 'no response' : `HTTP ${httpStatus}`) : (Code[code] ?? ''),
     ),
   );
-const seenByRest = (all: readonly HeldResponse[]) => countOf(all.map(({ status }) => String(status ?? 'no response')));
+const seenByRest = (all: readonly HeldResponse[]) =>
+  countMatching(all.map(({ status }) => String(status ?? 'no response')));
 
-function countOf(words: readonly string[]): string {
+function countMatching(words: readonly string[]): string {
   return [...Map.groupBy(words, (word) => word)].map(([word, { length }]) => `${length} × ${word}`).join(', ');
 }
 
@@ -183,7 +184,7 @@ export const attacks: readonly Attack[] = [
     prepare: storeLargeTickets,
     async run(target) {
       const request = create(SearchTicketsRequestSchema, { includeRawData: true, limit: 500 });
-      const body = bodyOf(gRpc, toBinary(SearchTicketsRequestSchema, request), 'identity');
+      const body = toBody(gRpc, toBinary(SearchTicketsRequestSchema, request), 'identity');
       const { token } = target;
       return seenByRpc(await times(5, () => call(target, { path: searchTickets, token, body })));
     },
@@ -193,7 +194,7 @@ export const attacks: readonly Attack[] = [
     service: 'reporting',
     prepare: storeLargeTickets,
     run: async (target) =>
-      countOf(await times(5, () => download(target, '/export/reporting_tickets?format=csv&limit=1000'))),
+      countMatching(await times(5, () => download(target, '/export/reporting_tickets?format=csv&limit=1000'))),
   },
   {
     name: 'gRPC: 200 watchers of health, without a credential',

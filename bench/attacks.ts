@@ -84,10 +84,10 @@ async function attackTarget({ keys, url, service }: BenchSystem): Promise<Attack
 
 /** Makes the victims. `p99` measures both at the same time. */
 async function startVictims({ url, keys }: BenchSystem) {
-  const headersOf = async (claims: TokenClaims) => ({
+  const toHeaders = async (claims: TokenClaims) => ({
     authorization: `Bearer ${await signToken(keys.issuerKeyFile, claims, 86_400)}`,
   });
-  const [readHeaders, postHeaders] = [await headersOf(reader), await headersOf(poster)];
+  const [readHeaders, postHeaders] = [await toHeaders(reader), await toHeaders(poster)];
   const ticket = { channel: 'chat', body: 'an ordinary ticket' };
   const { id } = await call({ url, headers: readHeaders }, { method: 'POST', path: '/ticket', body: ticket });
   const read: NextRequest = () => ({ method: 'GET', path: `/ticket/${id}` });

@@ -72,13 +72,13 @@ export async function measureBusOutage(system: BenchSystem, bus: StoppableBus, t
     const restartedAt = performance.now();
     await rows.finished();
     const catchUpSeconds = (performance.now() - restartedAt) / 1000;
-    return figuresOf(bus.name, before, during, catchUpSeconds);
+    return toFigures(bus.name, before, during, catchUpSeconds);
   } finally {
     await connection.close();
   }
 }
 
-function figuresOf(name: string, before: Changed, during: Changed, catchUpSeconds: number): Figure[] {
+function toFigures(name: string, before: Changed, during: Changed, catchUpSeconds: number): Figure[] {
   const title = `bus unavailable for ${outageSeconds} s at ${changesPerSecond} changes/s, ${name}`;
   const details = { duringMs: quantile(during.latencies, 0.5), beforeMs: quantile(before.latencies, 0.5) };
   return [

@@ -55,28 +55,28 @@ export function neededCapacity(
   const reads = (agents * requestsPerAgentAndMinute) / 60;
   const writes = (ticketsPerDay * (1 + changesPerTicket) * peakFactor) / (hoursPerDay * 3600);
   const requestsPerSecond = reads + writes;
-  const coresOf = (cpuMs: number) => cpuMs / 1000 / utilisation;
+  const toCores = (cpuMs: number) => cpuMs / 1000 / utilisation;
   const planned = Object.entries(request.services).map(([name, cpuMs]) => {
     const idleMs = idle.services[name] ?? 0;
     const needed = Math.ceil((requestsPerSecond * cpuMs) / (utilisation * 1000 - idleMs));
     const processes = Math.max(leastProcesses, needed);
-    return { name, processes, cores: coresOf(requestsPerSecond * cpuMs + processes * idleMs) };
+    return { name, processes, cores: toCores(requestsPerSecond * cpuMs + processes * idleMs) };
   });
   const idleSets = planned.reduce((sum, { processes }) => sum + processes, 0) / planned.length;
   return {
     requestsPerSecond,
     processes: Object.fromEntries(planned.map(({ name, processes }) => [name, processes])),
     serviceCores: planned.reduce((sum, { cores }) => sum + cores, 0),
-    storeCores: coresOf(requestsPerSecond * request.store + idleSets * idle.store),
+    storeCores: toCores(requestsPerSecond * request.store + idleSets * idle.store),
   };
 }
 
 /** The difference between the costs of a request at two points, as a share of the first. */
 export function deviation(first: MeasuredPoint, second: MeasuredPoint): number {
-  return sumOf(second.request) / sumOf(first.request) - 1;
+  return addUp(second.request) / addUp(first.request) - 1;
 }
 
 /** The CPU time of all services and the store. */
-function sumOf({ services, store }: CpuTimes): number {
+function addUp({ services, store }: CpuTimes): number {
   return Object.values(services).reduce((all, one) => all + one, store);
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type mongoose from 'mongoose';
-import { idOf } from './dataset.ts';
+import { toId } from './dataset.ts';
 import { call } from './load.ts';
 import type { BenchSystem } from './system.ts';
 
@@ -20,7 +20,7 @@ export interface SteadyPlan {
   /** Changes per second. */
   rate?: number;
   /** The body of the change with a number; by default it changes the status. */
-  bodyOf?(index: number): object;
+  toBody?(index: number): object;
 }
 
 /** The result of changes. */
@@ -36,7 +36,7 @@ export interface Changed {
  */
 export async function changeSteadily(
   system: BenchSystem,
-  { seconds, tickets, from = 0, rate = changesPerSecond, bodyOf = otherStatus }: SteadyPlan,
+  { seconds, tickets, from = 0, rate = changesPerSecond, toBody = otherStatus }: SteadyPlan,
   onChanged: (id: number, version: number) => void,
 ): Promise<Changed> {
   const changed: Changed = { latencies: [], failed: 0 };
@@ -45,8 +45,8 @@ export async function changeSteadily(
   for (let index = 0; index < rate * seconds; index++) {
     const dueAt = startedAt + (index * 1000) / rate;
     await setTimeout(Math.max(0, dueAt - performance.now()));
-    const id = idOf((from + index) % tickets);
-    const response = change(system, id, bodyOf(from + index)).then(
+    const id = toId((from + index) % tickets);
+    const response = change(system, id, toBody(from + index)).then(
       (version) => {
         changed.latencies.push(performance.now() - dueAt);
         onChanged(id, version);

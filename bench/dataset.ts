@@ -30,7 +30,7 @@ const batch = 1000;
 export const firstSecond = 1_700_000_000;
 
 /** The id of the nth ticket. */
-export function idOf(index: number): number {
+export function toId(index: number): number {
   return index + 1;
 }
 
@@ -54,7 +54,7 @@ export async function fill(
     await tickets.dropIndexes().catch(() => undefined);
     for (let first = 0; first < count; first += batch) {
       const size = Math.min(batch, count - first);
-      const documents = Array.from({ length: size }, (_, index) => ticketOf(first + index, texts));
+      const documents = Array.from({ length: size }, (_, index) => toTicket(first + index, texts));
       await tickets.insertMany(documents as never[], { ordered: false, writeConcern: { w: 1, journal: false } });
     }
     for (const { index, options } of ticketIndexes)
@@ -106,12 +106,12 @@ function mixed(index: number, salt: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-function statusOf(tenth: number): TicketStatus {
+function readStatus(tenth: number): TicketStatus {
   if (tenth < 2) return TicketStatus.OPEN;
   return tenth === 2 ? TicketStatus.PENDING : TicketStatus.CLOSED;
 }
 
-function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
+function toTicket(index: number, texts: readonly Texts[]): TicketDocument {
   const spread = (salt: number, below: number) => mixed(index, salt) % below;
   const now = firstSecond + index;
   const { subject = '', body = '' } = texts[index % texts.length] ?? {};
@@ -126,13 +126,13 @@ function ticketOf(index: number, texts: readonly Texts[]): TicketDocument {
         from: `kim${spread(1, 5000)}@example.com`,
         createdAt: now,
       },
-      status: statusOf(spread(2, 10)),
+      status: readStatus(spread(2, 10)),
       priority: [Priority.LOW, Priority.MEDIUM, Priority.HIGH, Priority.URGENT][spread(3, 4)] ?? Priority.LOW,
       agentId: spread(4, 3) === 0 ? null : 1 + spread(5, 200),
       dueBy: spread(6, 4) === 0 ? null : now + spread(7, 1_000_000),
       tagIds: spread(8, 10) === 0 ? [] : [1 + spread(9, tagCount / 2), 1 + tagCount / 2 + spread(10, tagCount / 2)],
     },
-    { id: idOf(index), now, creator: { profileId: null, isHuman: false }, lastAgentRouting: false, sla: noSla },
+    { id: toId(index), now, creator: { profileId: null, isHuman: false }, lastAgentRouting: false, sla: noSla },
   );
   const { outboxSince: _, ...document } = toDocument(ticket, splitWords(searchedTexts(ticket)), {
     event: createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),

@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { BareProcess } from './bare-process.ts';
-import { type Address, anyOf, type BenchPlan, call, compareWithBare, measure, type NextRequest, send } from './load.ts';
+import {
+  type Address,
+  type BenchPlan,
+  call,
+  compareWithBare,
+  measure,
+  type NextRequest,
+  pickAny,
+  send,
+} from './load.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
 
@@ -20,11 +29,11 @@ export async function measureDialogue(system: BenchSystem, bare: BareProcess, pl
   if (only.includes('dialogue')) {
     progress(`${ticketCount} tickets with ${messageCount} messages and ${fileCount} attachments are created`);
     const ids = await createTickets(system);
-    const anyTicket: NextRequest = () => ({ method: 'GET', path: `/ticket/${anyOf(ids)}?includeSessions=false` });
+    const anyTicket: NextRequest = () => ({ method: 'GET', path: `/ticket/${pickAny(ids)}?includeSessions=false` });
     const name = `GET /ticket with ${messageCount} messages and ${fileCount} attachments / bare route`;
     figures.push(await compareWithBare({ name, goal: { atLeast: 0.5 } }, [system, anyTicket], [bare, anyTicket], plan));
     progress('GET /ticket/{id}/conversation');
-    const list: NextRequest = () => ({ method: 'GET', path: `/ticket/${anyOf(ids)}/conversation` });
+    const list: NextRequest = () => ({ method: 'GET', path: `/ticket/${pickAny(ids)}/conversation` });
     const listed = await measure(system, list, { seconds, connections });
     figures.push({ name: `lists of ${messageCount} messages per second`, value: listed.maxRate });
   }

@@ -8,7 +8,7 @@ import mongoose from 'mongoose';
 import { serviceProgram } from '../tools/dev/services.ts';
 import { waitUntilReady } from '../tools/dev/wait-until-ready.ts';
 import { changeSteadily, changesPerSecond, statuses, watchRows } from './changes.ts';
-import { idOf } from './dataset.ts';
+import { toId } from './dataset.ts';
 import { type BenchPlan, measureLatency, quantile } from './load.ts';
 import { readResidentBytes } from './process-figures.ts';
 import type { BenchSystem } from './system.ts';
@@ -131,7 +131,7 @@ async function measureRelayCost(system: BenchSystem, { seconds, tickets: rows }:
   const authorization = `Bearer ${await tokens.mint('tickets', testCaller({ kind: 'serviceWorker', roleId: 1 }))}`;
   const nextRequest = () => ({
     method: 'PATCH' as const,
-    path: `/ticket/${idOf(Math.floor(Math.random() * Math.min(rows, 10_000)))}`,
+    path: `/ticket/${toId(Math.floor(Math.random() * Math.min(rows, 10_000)))}`,
     body: { status: statuses[Math.floor(Math.random() * 2)] },
   });
   const p50 = async (port: string | undefined) => {

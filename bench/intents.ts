@@ -41,11 +41,11 @@ export async function measureIntents(system: BenchSystem, bare: BareProcess, pla
 /** How long analyses take by a model that has learned 40 tags, and for how long they block the process that asks for them. */
 async function measureAnalyses(): Promise<Figure[]> {
   const texts = await readTexts();
-  const bytes = modelOf(texts.slice(0, exampleCount));
+  const bytes = trainModel(texts.slice(0, exampleCount));
   const models = { current: async () => ({ version: 1, bytes }), discard: async () => undefined };
   const detection = openBuiltinDetection(createLogger('bench', 'silent'), models);
   const { signal } = new AbortController();
-  const requests = Array.from({ length: textCount }, (_, nth) => requestOf(texts.at(-1 - (nth % texts.length)), nth));
+  const requests = Array.from({ length: textCount }, (_, nth) => toRequest(texts.at(-1 - (nth % texts.length)), nth));
   // A sandbox alone does not keep its process from ending.
   const isBusy = setInterval(() => undefined, 1_000);
   const [first] = requests;
@@ -78,7 +78,7 @@ async function measureAnalyses(): Promise<Figure[]> {
   ];
 }
 
-function modelOf(texts: readonly Texts[]): Uint8Array {
+function trainModel(texts: readonly Texts[]): Uint8Array {
   const examples = texts.map((text, nth) => ({
     features: extractFeatures(text),
     tagIds: [1 + (nth % learnedTags)],
@@ -87,7 +87,7 @@ function modelOf(texts: readonly Texts[]): Uint8Array {
   return serialiseModel(train(examples));
 }
 
-function requestOf(text: Texts = { subject: '', body: '' }, nth: number): DetectionRequest {
+function toRequest(text: Texts = { subject: '', body: '' }, nth: number): DetectionRequest {
   return {
     ticketId: nth + 1,
     text,

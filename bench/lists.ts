@@ -1,4 +1,4 @@
-import { anyOf, type BenchPlan, type Measured, measure, type NextRequest, quantile, send } from './load.ts';
+import { type BenchPlan, type Measured, measure, type NextRequest, pickAny, quantile, send } from './load.ts';
 import { printCommands } from './operation-table.ts';
 import { readCursors } from './operations.ts';
 import type { RoundTripCounter } from './round-trips.ts';
@@ -38,7 +38,7 @@ export async function measureLists(
   counter: RoundTripCounter,
   { tickets, seconds, progress }: BenchPlan,
 ): Promise<Figure[]> {
-  await send(system, pageOf([{}]), { seconds: warmUpSeconds, connections });
+  await send(system, toPage([{}]), { seconds: warmUpSeconds, connections });
   const figures: Figure[] = [];
   for (const list of lists) {
     const cursors = await readCursors(system, list.body);
@@ -52,35 +52,35 @@ export async function measureLists(
     const after: Measured[] = [];
     for (let round = 1; round <= rounds; round++) {
       progress(`${list.name}, ${tickets} tickets, round ${round}`);
-      first.push(await measure(system, pageOf([list.body]), { seconds, connections }));
-      after.push(await measure(system, pageOf(later), { seconds, connections }));
+      first.push(await measure(system, toPage([list.body]), { seconds, connections }));
+      after.push(await measure(system, toPage(later), { seconds, connections }));
     }
     const goal = tickets > 100_000 ? list.goals?.large : list.goals?.small;
     const name = `${list.name} of ${tickets}`;
-    figures.push(...(await figuresOf({ name, body: list.body, goal }, { first, after }, count, later)));
+    figures.push(...(await toFigures({ name, body: list.body, goal }, { first, after }, count, later)));
   }
   return figures;
 }
 
-function pageOf(bodies: readonly object[]): NextRequest {
-  return () => ({ method: 'POST', path: '/ticket/search', body: { ...anyOf(bodies), limit: 100 } });
+function toPage(bodies: readonly object[]): NextRequest {
+  return () => ({ method: 'POST', path: '/ticket/search', body: { ...pickAny(bodies), limit: 100 } });
 }
 
-async function figuresOf(
+async function toFigures(
   { name, body, goal }: Pick<MeasuredList, 'name' | 'body'> & { goal: Goal | undefined },
   { first, after }: { first: readonly Measured[]; after: readonly Measured[] },
   count: (next: NextRequest) => Promise<number>,
   later: readonly object[],
 ): Promise<Figure[]> {
-  const rateOf = (measured: readonly Measured[]) => median(measured.map(({ maxRate }) => maxRate));
+  const measureRate = (measured: readonly Measured[]) => median(measured.map(({ maxRate }) => maxRate));
   const ratio = {
     name: `${name}: first page with total / page after a cursor, rate`,
-    value: rateOf(first) / rateOf(after),
+    value: measureRate(first) / measureRate(after),
   };
   return [
     goal ? { ...ratio, goal } : ratio,
-    cpuFigure(`${name}, first page with total`, first, await count(pageOf([body]))),
-    cpuFigure(`${name}, page after a cursor`, after, await count(pageOf(later))),
+    cpuFigure(`${name}, first page with total`, first, await count(toPage([body]))),
+    cpuFigure(`${name}, page after a cursor`, after, await count(toPage(later))),
   ];
 }
 

@@ -88,9 +88,9 @@ export async function measure(
   { rate, ...load }: TimedLoad,
 ): Promise<Measured> {
   await send(target, nextRequest, { ...load, seconds: warmUpSeconds });
-  const cpuBefore = cpuSecondsOf(target);
+  const cpuBefore = measureCpuSeconds(target);
   const closedLoop = await send(target, nextRequest, load);
-  const cpuAfter = cpuSecondsOf(target);
+  const cpuAfter = measureCpuSeconds(target);
   const maxRate = closedLoop.requests / closedLoop.seconds;
   const fixedRate = Math.max(1, Math.round(rate ?? maxRate * fixedRateShare));
   await target.loopDelayMs?.();
@@ -200,7 +200,7 @@ export async function call<Result = { id: number }>(
 }
 
 /** Returns one of some items by chance. */
-export function anyOf<Item>(items: readonly Item[]): Item | undefined {
+export function pickAny<Item>(items: readonly Item[]): Item | undefined {
   return items[Math.floor(Math.random() * items.length)];
 }
 
@@ -210,7 +210,7 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-function cpuSecondsOf({ processes }: Target): Record<string, number> {
+function measureCpuSeconds({ processes }: Target): Record<string, number> {
   return Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, readCpuSeconds(pid)]));
 }
 

@@ -35,19 +35,19 @@ p50, p95, p99: the latency at the same fixed rate for all rows of an operation; 
  * Writes the costs of operations as a table for a terminal: the row of the system, then the rows of the bare routes.
  */
 export function printOperations(costs: readonly OperationCosts[]): string {
-  return `${alignColumns([header, ...costs.flatMap(rowsOf)], rightAligned)}\n\n${legend}`;
+  return `${alignColumns([header, ...costs.flatMap(toRows)], rightAligned)}\n\n${legend}`;
 }
 
-function rowsOf({ operation, goal, system, bare, oneRoundTrip }: OperationCosts): string[][] {
+function toRows({ operation, goal, system, bare, oneRoundTrip }: OperationCosts): string[][] {
   const toBare = system.maxRate / bare.maxRate;
   const toOneRoundTrip = system.maxRate / (oneRoundTrip ?? bare).maxRate;
   const ratios = [printNumber(toBare), printGoal(goal), printVerdict(toBare, goal), printNumber(toOneRoundTrip)];
-  const systemRow = rowOf(operation, system, ratios);
-  const oneRoundTripRow = rowOf('  bare, one round trip', oneRoundTrip ?? bare, noRatios);
-  return oneRoundTrip ? [systemRow, rowOf('  bare', bare, noRatios), oneRoundTripRow] : [systemRow, oneRoundTripRow];
+  const systemRow = toRow(operation, system, ratios);
+  const oneRoundTripRow = toRow('  bare, one round trip', oneRoundTrip ?? bare, noRatios);
+  return oneRoundTrip ? [systemRow, toRow('  bare', bare, noRatios), oneRoundTripRow] : [systemRow, oneRoundTripRow];
 }
 
-function rowOf(
+function toRow(
   name: string,
   { maxRate, cpuMs, roundTrips, latency, loopDelayMs }: Cost,
   ratios: readonly string[],

@@ -1,5 +1,5 @@
-import { type Dataset, firstSecond, idOf } from './dataset.ts';
-import { type Address, anyOf, call, type LoadRequest, type NextRequest } from './load.ts';
+import { type Dataset, firstSecond, toId } from './dataset.ts';
+import { type Address, call, type LoadRequest, type NextRequest, pickAny } from './load.ts';
 
 /** The operations that are compared with bare routes. */
 export const operationNames = ['get', 'search', 'create', 'patch', 'getLatest'] as const;
@@ -31,13 +31,13 @@ export const operations: Record<OperationName | ReadName, (set: LoadedSet) => Ne
     () => ({
       method: 'POST',
       path: '/ticket/search',
-      body: { ...newestFirst, limit: 100, cursor: anyOf(cursors) },
+      body: { ...newestFirst, limit: 100, cursor: pickAny(cursors) },
     }),
   create: () => () => ({ method: 'POST', path: '/ticket', body: { channel: 'email', subject: 'Zähler', body } }),
   patch: (set) => () => ({
     method: 'PATCH',
     path: `/ticket/${anyId(set)}`,
-    body: { priority: anyOf(priorities) },
+    body: { priority: pickAny(priorities) },
   }),
   getLatest: (set) => () => ({
     method: 'POST',
@@ -94,5 +94,5 @@ export async function readCursors(system: Address, list: object = newestFirst): 
 }
 
 function anyId({ count }: Dataset): number {
-  return idOf(Math.floor(Math.random() * count));
+  return toId(Math.floor(Math.random() * count));
 }

@@ -124,6 +124,6 @@ export function figureTable(figures: readonly Numbered<Figure>[]): string {
 }
 
 function markdownTable([header = [], ...rows]: readonly (readonly string[])[]): string {
-  const lineOf = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '/')).join(' | ')} |`;
-  return `${[lineOf(header), lineOf(header.map(() => '---')), ...rows.map(lineOf)].join('\n')}\n`;
+  const renderLine = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '/')).join(' | ')} |`;
+  return `${[renderLine(header), renderLine(header.map(() => '---')), ...rows.map(renderLine)].join('\n')}\n`;
 }

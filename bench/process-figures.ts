@@ -47,15 +47,15 @@ export interface RunningProcess {
 }
 
 /** The descendants of a process. */
-export function descendantsOf(pid: number): RunningProcess[] {
+export function findDescendants(pid: number): RunningProcess[] {
   const children = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .filter((name) => parentOf(name) === pid)
+    .filter((name) => findParent(name) === pid)
     .map(Number);
-  return children.flatMap((child) => [describe(child), ...descendantsOf(child)]);
+  return children.flatMap((child) => [describe(child), ...findDescendants(child)]);
 }
 
-function parentOf(pid: string): number | undefined {
+function findParent(pid: string): number | undefined {
   try {
     return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
   } catch {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { readCounts, roundTripsOf } from './round-trips.ts';
+import { countRoundTrips, readCounts } from './round-trips.ts';
 
 test('the round trips of a request are the commands under load without those of the idle system', () => {
   const idle = { counts: { find: 100, update: 10 }, seconds: 5 };
   const busy = { counts: { find: 440, insert: 50, update: 4 }, seconds: 2 };
-  expect(roundTripsOf(busy, idle, 100)).toEqual({ total: 4.5, commands: { find: 4, insert: 0.5, update: 0 } });
+  expect(countRoundTrips(busy, idle, 100)).toEqual({ total: 4.5, commands: { find: 4, insert: 0.5, update: 0 } });
 });
 
 test('commands are read from the status of the server, without those of drivers and of the counter itself', () => {

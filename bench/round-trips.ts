@@ -49,7 +49,7 @@ export async function openRoundTripCounter(mongodbUri: string): Promise<RoundTri
       // A timed load ends with requests in flight, which are still being served.
       await setTimeout(settleMs);
       const busy = await observe(() => send(address, nextRequest, { requests, connections }));
-      return roundTripsOf(busy, idle, requests);
+      return countRoundTrips(busy, idle, requests);
     },
     close: () => connection.close(),
   };
@@ -62,7 +62,7 @@ export interface Observed {
 }
 
 /** The round trips per request, without those that an idle system makes in the same time. */
-export function roundTripsOf(busy: Observed, idle: Observed, requestCount: number): RoundTrips {
+export function countRoundTrips(busy: Observed, idle: Observed, requestCount: number): RoundTrips {
   const commands = Object.fromEntries(
     Object.entries(busy.counts).map(([name, count]) => {
       const unrelated = ((idle.counts[name] ?? 0) / idle.seconds) * busy.seconds;

@@ -7,7 +7,7 @@ import {
   openGroup,
   queueKey,
 } from './bare-tickets.ts';
-import { idOf } from './dataset.ts';
+import { toId } from './dataset.ts';
 
 const firstNewId = 50_000_000;
 
@@ -37,7 +37,7 @@ export function addSameWorkRoutes(app: FastifyInstance, tickets: BareTickets): v
   });
 
   app.post<{ Body: { ticketId?: number } }>('/ticket/getLatest', async ({ body }) => {
-    const current = await tickets.findOne({ _id: body.ticketId ?? idOf(1) }, { projection: { [queueKey]: 1 } });
+    const current = await tickets.findOne({ _id: body.ticketId ?? toId(1) }, { projection: { [queueKey]: 1 } });
     const key = current?.queueKeys.sla ?? '';
     const [earliest, previous, next] = await Promise.all([
       nearest(tickets, 'after', ''),

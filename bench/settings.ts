@@ -1,6 +1,6 @@
 import type { BareProcess } from './bare-process.ts';
 import { feedCount, fillFeed } from './feed-events.ts';
-import { type Address, anyOf, type BenchPlan, call, compareWithBare } from './load.ts';
+import { type Address, type BenchPlan, call, compareWithBare, pickAny } from './load.ts';
 import type { BenchSystem } from './system.ts';
 import type { Figure } from './table.ts';
 
@@ -16,7 +16,7 @@ export async function measureSettings(system: BenchSystem, bare: BareProcess, pl
     plan.progress('the feed is being filled');
     await fillFeed(system.mongodbUri);
     const cursors = await readCursors(system);
-    const ofSystem = () => ({ method: 'GET' as const, path: `/event?limit=${pageSize}&after=${anyOf(cursors)}` });
+    const ofSystem = () => ({ method: 'GET' as const, path: `/event?limit=${pageSize}&after=${pickAny(cursors)}` });
     const ofBare = () => ({ method: 'GET' as const, path: `/event?limit=${pageSize}&after=${anyPage() * pageSize}` });
     const name = `feed: events read per second in pages of ${pageSize} / bare find`;
     const goal = { atLeast: 0.5 };

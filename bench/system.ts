@@ -5,7 +5,7 @@ import { services, variableName } from '@ticketing/system/services.ts';
 import { type DevelopmentKeys, developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
 import type { Target } from './load.ts';
-import { descendantsOf, type RunningProcess, readResidentBytes } from './process-figures.ts';
+import { findDescendants, type RunningProcess, readResidentBytes } from './process-figures.ts';
 
 /** The system, running with its processes split as in production. */
 export interface BenchSystem extends Target {
@@ -66,8 +66,8 @@ export async function startSystem(
     },
   );
   const url = await readyUrl(child);
-  const running = descendantsOf(child.pid ?? 0);
-  const engine = processOf('embedded-mongo', running);
+  const running = findDescendants(child.pid ?? 0);
+  const engine = findProcess('embedded-mongo', running);
   const processes = new Map(services.map(({ name }) => [name, serviceProcess(name, running)]));
   const service = (name: string) => {
     const found = processes.get(name);
@@ -95,14 +95,14 @@ export async function startSystem(
 }
 
 /** Errors: no process has the text in its command. */
-function processOf(text: string, running: readonly RunningProcess[]): RunningProcess {
+function findProcess(text: string, running: readonly RunningProcess[]): RunningProcess {
   const found = running.find(({ command }) => command.includes(text));
   if (!found) throw new Error(`No process of ${text} is running.`);
   return found;
 }
 
 function serviceProcess(name: string, running: readonly RunningProcess[]): BenchService {
-  const { pid, environment } = processOf(`/${name}/main.mjs`, running);
+  const { pid, environment } = findProcess(`/${name}/main.mjs`, running);
   const port = environment.get(variableName(name, 'INTERNAL_PORT'));
   return { pid, environment, loopDelayMs: () => readLoopDelay(`http://127.0.0.1:${port}/metrics`) };
 }

@@ -77,14 +77,14 @@ async function besideSlowTemplate(system: BenchSystem, preview: NextRequest, sec
     if (!/^template_too_(slow|much_memory)$/.test(code)) throw new Error(`The slow template was not stopped: ${code}.`);
   };
   const load = { seconds: Math.max(seconds, 5), connections };
-  const rateOf = async () => {
+  const measureRate = async () => {
     const { requests, seconds: took } = await send(system, preview, load);
     return requests / took;
   };
-  const alone = await rateOf();
+  const alone = await measureRate();
   const attacks: Promise<void>[] = [];
   const timer = setInterval(() => attacks.push(attack()), 1_000);
-  const beside = await rateOf();
+  const beside = await measureRate();
   clearInterval(timer);
   await Promise.all(attacks);
   return {
@@ -99,10 +99,10 @@ async function besideSlowTemplate(system: BenchSystem, preview: NextRequest, sec
 async function besideHostileTemplates(seconds: number): Promise<Figure> {
   const everyMs = 20;
   const rendering = openRendering(createLogger('bench', 'silent'), { timeoutMs });
-  const valuesOf = (values: object) => Buffer.from(JSON.stringify(values));
+  const toValues = (values: object) => Buffer.from(JSON.stringify(values));
   const usual = {
     message: '<p>Hello {{extractFirstName name}},</p>{{#each items}}<p>{{@index}} {{upper this}}</p>{{/each}}',
-    variables: valuesOf({ name: 'Ada Lovelace', items: ['a', 'b', 'c'] }),
+    variables: toValues({ name: 'Ada Lovelace', items: ['a', 'b', 'c'] }),
     pointer: '',
   };
   const render = async (nth: number) => {
@@ -125,7 +125,7 @@ async function besideHostileTemplates(seconds: number): Promise<Figure> {
   const attack = async () => {
     while (!isDone) {
       for (const { template, variables } of hostileTemplates) {
-        const input = { message: template, variables: valuesOf(variables), pointer: '' };
+        const input = { message: template, variables: toValues(variables), pointer: '' };
         await rendering.render(input, 'author').catch(() => undefined);
       }
     }

@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import { changeSteadily, changesPerSecond } from './changes.ts';
-import { fill, idOf } from './dataset.ts';
+import { fill, toId } from './dataset.ts';
 import { waitForEmptyOutboxes, waitForRows } from './events.ts';
 import { type BenchPlan, quantile, send } from './load.ts';
 import { readCpuSeconds, watchMemory } from './process-figures.ts';
@@ -81,7 +81,7 @@ export async function measureWebhooks(system: BenchSystem, plan: BenchPlan): Pro
 async function measureLatencyOfOne(setting: Setting): Promise<Figure> {
   setting.progress(`a webhook for each of ${changesPerSecond} changes/s`);
   await setting.endpoints.create(setting.receivers.urls.slice(0, 1));
-  const latencies = await latenciesOf(setting, [0], changesPerSecond);
+  const latencies = await measureLatencies(setting, [0], changesPerSecond);
   return {
     name: `webhooks: from the response to a change until it is received, p99 at ${changesPerSecond}/s, ms`,
     value: quantile(latencies, 0.99),
@@ -101,10 +101,10 @@ async function measureHanging(setting: Setting): Promise<Figure> {
   for (let round = 1; round <= hangingRounds; round++) {
     progress(`${endpointCount} endpoints, ${rate} changes/s`);
     await receivers.hang(undefined);
-    without.push(...(await latenciesOf(setting, others, rate)));
+    without.push(...(await measureLatencies(setting, others, rate)));
     progress('one of them hangs');
     await receivers.hang(0);
-    during.push(...(await latenciesOf(setting, others, rate)));
+    during.push(...(await measureLatencies(setting, others, rate)));
     const hasResponded = [...receivers.received.values()].some(({ endpoint }) => endpoint === 0);
     if (hasResponded) throw new Error('The endpoint that should hang has responded.');
   }
@@ -119,7 +119,7 @@ async function measureHanging(setting: Setting): Promise<Figure> {
 }
 
 /** Measures the time from the response to each change until it is received, in ms. Errors: a change failed. */
-async function latenciesOf(setting: Setting, endpoints: readonly number[], rate: number): Promise<number[]> {
+async function measureLatencies(setting: Setting, endpoints: readonly number[], rate: number): Promise<number[]> {
   await receiveChanges(setting, endpoints, { rate, seconds: warmUpSeconds });
   return receiveChanges(setting, endpoints, { rate, seconds: Math.max(20, setting.seconds) });
 }
@@ -131,7 +131,7 @@ async function receiveChanges(
 ): Promise<number[]> {
   receivers.forget();
   const expected: { key: string; changedAt: number }[] = [];
-  const plan = { rate, seconds, tickets: ticketCount, from: takeNumbers(rate * seconds), bodyOf: otherContract };
+  const plan = { rate, seconds, tickets: ticketCount, from: takeNumbers(rate * seconds), toBody: otherContract };
   const { failed } = await changeSteadily(system, plan, (ticketId, version) => {
     const changedAt = monotonicMs();
     for (const endpoint of endpoints) expected.push({ key: receivedKey({ endpoint, ticketId, version }), changedAt });
@@ -177,7 +177,7 @@ async function makeBacklog({ system, client, receivers, takeNumbers }: Setting):
   receivers.forget();
   const nextRequest = () => {
     const index = takeNumbers(1);
-    return { method: 'PATCH' as const, path: `/ticket/${idOf(index % ticketCount)}`, body: otherContract(index) };
+    return { method: 'PATCH' as const, path: `/ticket/${toId(index % ticketCount)}`, body: otherContract(index) };
   };
   await send(system, nextRequest, { requests: backlogChanges, connections: 8 });
   await waitForRows(system, tickets);

@@ -72,7 +72,7 @@ export async function startCompose(): Promise<ComposeSystem> {
     join(folder, file),
   ]);
   const compose = (...args: string[]) => run('podman-compose', ['-p', project, ...files, ...args], environment);
-  const containerOf = (name: string) => `${project}_${name}_1`;
+  const toContainerName = (name: string) => `${project}_${name}_1`;
   const others: string[] = [];
   const { services } = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8'), { merge: true }) as {
     services: Record<string, { image: string; command?: string[] }>;
@@ -83,15 +83,15 @@ export async function startCompose(): Promise<ComposeSystem> {
     urls: { gateway: local(http), rpc: local(rpc), mails: local(mails) },
     dataDir,
     environment,
-    programOf: `podman exec ${containerOf('{service}-background')} /usr/local/bin/node main.mjs`,
+    programOf: `podman exec ${toContainerName('{service}-background')} /usr/local/bin/node main.mjs`,
     newProgramOf: ['podman-compose', '-p', project, ...files, 'run', '--rm', '-T', '{service}-set-up'].join(' '),
     evaluate: (name, code) =>
-      run('podman', ['exec', containerOf(name), '/usr/local/bin/node', '-e', code]).stdout.trim(),
-    isHealthy: (name) => spawnSync('podman', ['healthcheck', 'run', containerOf(name)]).status === 0,
+      run('podman', ['exec', toContainerName(name), '/usr/local/bin/node', '-e', code]).stdout.trim(),
+    isHealthy: (name) => spawnSync('podman', ['healthcheck', 'run', toContainerName(name)]).status === 0,
     run(name, image, command) {
-      const args = ['run', '-d', '--name', containerOf(name), '--network', `${project}_${network}`];
+      const args = ['run', '-d', '--name', toContainerName(name), '--network', `${project}_${network}`];
       run('podman', [...args, '--network-alias', name, image, ...command]);
-      others.push(containerOf(name));
+      others.push(toContainerName(name));
     },
     stop() {
       if (others.length > 0) run('podman', ['rm', '-f', '-t', '1', ...others]);
@@ -107,7 +107,7 @@ export async function startCompose(): Promise<ComposeSystem> {
     await untilHealthy(system, processes);
   } catch (error) {
     for (const name of processes)
-      process.stderr.write(spawnSync('podman', ['logs', '--tail', '3', containerOf(name)]).stderr);
+      process.stderr.write(spawnSync('podman', ['logs', '--tail', '3', toContainerName(name)]).stderr);
     system.stop();
     throw error;
   }

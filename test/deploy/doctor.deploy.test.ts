@@ -14,7 +14,7 @@ afterAll(() => system?.stop());
 
 /** Runs the program on all processes of the system, or on these addresses. Returns its exit code, and what it found. */
 async function doctor(urls?: string[]): Promise<{ code: number; text: string; found: string[] }> {
-  const internal = services.map(({ name }) => `http://127.0.0.1:${system.portsOf(name).internal}`);
+  const internal = services.map(({ name }) => `http://127.0.0.1:${system.findPorts(name).internal}`);
   const program = join(import.meta.dirname, '..', '..', 'tools', 'cli', 'main.ts');
   return new Promise((resolve) => {
     execFile(process.execPath, [program, 'doctor', ...(urls ?? ['--all', ...internal])], (error, stdout, stderr) => {
@@ -39,7 +39,7 @@ test('finds nothing wrong with a healthy system, and exits with 0', async () => 
 });
 
 test('explains that the address of the gateway is for clients', async () => {
-  for (const url of [system.url, `http://127.0.0.1:${system.portsOf('tickets').http}`]) {
+  for (const url of [system.url, `http://127.0.0.1:${system.findPorts('tickets').http}`]) {
     const { code, text, found } = await doctor([url]);
     expect([code, found]).toEqual([1, []]);
     expect(text).toContain(`${url} is an address for clients`);

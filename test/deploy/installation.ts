@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { services } from '@ticketing/system/services.ts';
 import { stringify } from 'yaml';
-import { kubectl, type LiveObject, objectsOf, type Printed } from './kubectl.ts';
+import { kubectl, type LiveObject, type Printed, readObjects } from './kubectl.ts';
 
 /** An overlay in a separate namespace. */
 export interface Installation {
@@ -22,7 +22,7 @@ const registries = { prod: 'registry.example', dev: 'localhost' } as const;
 const deployFolder = join(import.meta.dirname, '..', '..', 'deploy', 'k8s');
 
 /** Makes an installation of an overlay with further components; `apply` creates it. */
-export function installationOf(overlay: keyof typeof registries, components: readonly string[]): Installation {
+export function renderInstallation(overlay: keyof typeof registries, components: readonly string[]): Installation {
   const namespace = `ticketing-test-${overlay}-${randomBytes(3).toString('hex')}`;
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'kustomization-'));
   const from = (part: string) => relative(folder, join(deployFolder, part));
@@ -49,12 +49,12 @@ export function installationOf(overlay: keyof typeof registries, components: rea
     },
     async isRolledOut(version) {
       const [deployments, autoscalers] = await Promise.all([
-        objectsOf(namespace, 'deployments'),
-        objectsOf(namespace, 'horizontalpodautoscalers'),
+        readObjects(namespace, 'deployments'),
+        readObjects(namespace, 'horizontalpodautoscalers'),
       ]);
-      const leastOf = (name: string) =>
+      const findLeast = (name: string) =>
         autoscalers.find(({ spec }) => spec.scaleTargetRef.name === name)?.spec.minReplicas ?? 1;
-      return deployments.every((one) => isComplete(one, version) && one.spec.replicas >= leastOf(one.metadata.name));
+      return deployments.every((one) => isComplete(one, version) && one.spec.replicas >= findLeast(one.metadata.name));
     },
     async remove() {
       rmSync(folder, { recursive: true, force: true });

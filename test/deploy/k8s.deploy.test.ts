@@ -2,13 +2,13 @@ import { readServiceConfig } from '@ticketing/service-kit/config/service-config.
 import { serviceNamed, services } from '@ticketing/system/services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readStores } from '../../tools/k8s/database-users.ts';
-import { environmentOf } from '../../tools/k8s/environment.ts';
+import { toEnvironment } from '../../tools/k8s/environment.ts';
 import { allowedEdges, type NetworkPolicy } from '../../tools/k8s/network-edges.ts';
-import { ownConfigOf } from '../../tools/k8s/own-config.ts';
+import { findOwnConfig } from '../../tools/k8s/own-config.ts';
 import { makeSecrets } from '../../tools/k8s/secrets.ts';
 import { declaredEdges, endpoints, ports } from '../../tools/k8s/system-edges.ts';
-import { installationOf } from './installation.ts';
-import { kubectl, type LiveObject, objectsOf, watch } from './kubectl.ts';
+import { renderInstallation } from './installation.ts';
+import { kubectl, type LiveObject, readObjects, watch } from './kubectl.ts';
 import { resourceDefinitionFiles } from './resource-definitions.ts';
 
 const overlays: { overlay: 'dev' | 'prod'; components: string[]; replicasOfApi: number; isProduction: boolean }[] = [
@@ -32,9 +32,9 @@ const secrets = new Map(
 );
 
 describe.skipIf(!hasControlPlane).each(overlays)(title, ({ overlay, components, replicasOfApi, isProduction }) => {
-  const installation = installationOf(overlay, components);
+  const installation = renderInstallation(overlay, components);
   const { namespace } = installation;
-  const live = (kind: string) => objectsOf(namespace, kind);
+  const live = (kind: string) => readObjects(namespace, kind);
   const rolledOut = (version: string) =>
     expect.poll(() => installation.isRolledOut(version), { timeout: 90_000, interval: 500 }).toBe(true);
 
@@ -104,8 +104,8 @@ describe.skipIf(!hasControlPlane).each(overlays)(title, ({ overlay, components, 
     for (const { metadata, spec } of running) {
       const service = metadata.labels?.['app.kubernetes.io/name'] ?? '';
       const [container] = (spec.jobTemplate?.spec ?? spec).template.spec.containers;
-      const environment = environmentOf(container, configMaps, secrets);
-      expect(() => readServiceConfig(serviceNamed(service), environment, ownConfigOf(service))).not.toThrow();
+      const environment = toEnvironment(container, configMaps, secrets);
+      expect(() => readServiceConfig(serviceNamed(service), environment, findOwnConfig(service))).not.toThrow();
     }
   });
 
@@ -153,7 +153,7 @@ function tooFew(lines: readonly string[], least: ReadonlyMap<string, number>): s
 }
 
 async function zonesOfNodes(): Promise<Map<string, string>> {
-  const nodes = await objectsOf('default', 'nodes');
+  const nodes = await readObjects('default', 'nodes');
   return new Map(nodes.map(({ metadata }) => [metadata.name, metadata.labels?.['topology.kubernetes.io/zone'] ?? '']));
 }
 

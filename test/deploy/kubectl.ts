@@ -15,7 +15,7 @@ export async function kubectl(...args: string[]): Promise<Printed> {
 }
 
 /** The objects of a kind in a namespace, as the API server has them. */
-export async function objectsOf(namespace: string, kind: string): Promise<LiveObject[]> {
+export async function readObjects(namespace: string, kind: string): Promise<LiveObject[]> {
   const { stdout } = await kubectl('get', kind, '--namespace', namespace, '--output', 'json');
   const { items } = JSON.parse(stdout) as { items: LiveObject[] };
   return items;

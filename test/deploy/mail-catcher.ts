@@ -14,7 +14,7 @@ createServer((request, response) => {
   const id = /^\/api\/v1\/message\/(\d+)\/raw$/.exec(pathname)?.[1];
   const mail = id === undefined ? undefined : mails[Number(id)];
   if (pathname === '/api/v1/messages') {
-    const messages = mails.map(({ bytes }, index) => ({ ID: String(index), MessageID: messageIdOf(bytes) }));
+    const messages = mails.map(({ bytes }, index) => ({ ID: String(index), MessageID: readMessageId(bytes) }));
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ messages: messages.reverse() }));
   } else if (mail) response.setHeader('content-type', 'text/plain').end(mail.bytes);
   else response.writeHead(404).end();
@@ -22,6 +22,6 @@ createServer((request, response) => {
 
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => process.exit());
 
-function messageIdOf(bytes: Buffer): string {
+function readMessageId(bytes: Buffer): string {
   return /^Message-ID: *<(.*)>\r$/im.exec(bytes.toString('latin1'))?.[1] ?? '';
 }

@@ -26,11 +26,11 @@ export interface Prometheus {
 export const isPrometheusInstalled = spawnSync('prometheus', ['--version']).error === undefined;
 
 /** Starts a Prometheus on a system. Its alerts fire as soon as their condition holds, not some minutes later. */
-export async function startPrometheus(system: Pick<System, 'portsOf'>): Promise<Prometheus> {
+export async function startPrometheus(system: Pick<System, 'findPorts'>): Promise<Prometheus> {
   const folder = mkdtempSync(join(tmpdir(), 'ticketing-prometheus-'));
   const port = await freePort();
   writeFileSync(join(folder, 'rules.yaml'), readFileSync(rulesFile, 'utf8').replace(/ for: \w+/g, ' for: 0s'));
-  writeFileSync(join(folder, 'prometheus.yaml'), configurationOf(system));
+  writeFileSync(join(folder, 'prometheus.yaml'), renderConfiguration(system));
   const child: ChildProcess = spawn(
     'prometheus',
     [
@@ -66,7 +66,7 @@ export async function startPrometheus(system: Pick<System, 'portsOf'>): Promise<
 }
 
 /** The configuration of the repository, with the ports of the system and shorter intervals. JSON is YAML too. */
-function configurationOf({ portsOf }: Pick<System, 'portsOf'>): string {
+function renderConfiguration({ findPorts }: Pick<System, 'findPorts'>): string {
   const { scrape_configs: configs, ...configuration } = readPrometheusConfig();
   return JSON.stringify({
     ...configuration,
@@ -75,7 +75,7 @@ function configurationOf({ portsOf }: Pick<System, 'portsOf'>): string {
       ...config,
       // The system of the tests has one process of each service, with all roles.
       static_configs: [...new Set(targets.map(({ labels }) => labels.service))].map((service) => ({
-        targets: [`127.0.0.1:${portsOf(service).internal}`],
+        targets: [`127.0.0.1:${findPorts(service).internal}`],
         labels: { service },
       })),
     })),

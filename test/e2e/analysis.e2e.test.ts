@@ -94,9 +94,9 @@ test('a reply is proposed as the customer would get it, with a time at which it 
 test('what is due is executed by the system; what is not executed has no time any more', async () => {
   const rules = { options: [{ type: 'up', name: 'Up', recommended: true, order: 1 }], autoExecuteAfterMinutes: 60 };
   const executor = { type: 'updateTicket', fields: { priority: 'urgent' } };
-  const agentOf = (keyword: string) =>
+  const toAgent = (keyword: string) =>
     call('POST', '/aiAgent', { name: keyword, detection: { keywords: [keyword] }, executor, ...rules });
-  const [, off] = [await agentOf('Störung'), await agentOf('Umzugshilfe')];
+  const [, off] = [await toAgent('Störung'), await toAgent('Umzugshilfe')];
   const create = (subject: string) => call('POST', '/ticket?process=realtime', { ...text, subject });
   const tickets = [await create('Störung'), await create('Umzugshilfe'), await create('Störung')];
   for (const { autoExecuteAt } of tickets) expect(autoExecuteAt).not.toBeNull();

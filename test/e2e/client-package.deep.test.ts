@@ -37,20 +37,20 @@ function install(): void {
     npm(['pack', '--silent', '--json', '--pack-destination', folder], join(root, 'packages/client')),
   );
   writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
-  const dependencies = dependenciesOf(join(root, 'packages/client'));
+  const dependencies = listDependencies(join(root, 'packages/client'));
   const quiet = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   npm(['install', ...quiet, '--install-links', `./${packed[0].filename}`, ...dependencies], folder);
 }
 
 /** The folders of all packages that a package needs. */
-function dependenciesOf(packageFolder: string, known = new Set<string>()): Set<string> {
+function listDependencies(packageFolder: string, known = new Set<string>()): Set<string> {
   const { dependencies = {} } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'));
   for (const name of Object.keys(dependencies)) {
     const own = join(packageFolder, 'node_modules', name);
     const found = existsSync(own) ? own : join(root, 'node_modules', name);
     if (known.has(found)) continue;
     known.add(found);
-    dependenciesOf(found, known);
+    listDependencies(found, known);
   }
   return known;
 }

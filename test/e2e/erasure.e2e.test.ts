@@ -121,7 +121,7 @@ test('E7: no store holds any text of a deleted ticket, also after a rebuild and 
 
 /** Records a session as the assistant does: by RPC, with a token of the issuer. */
 async function recordSession(ticketId: number): Promise<void> {
-  const url = `http://127.0.0.1:${system.portsOf('intents').http}/ticketing.intents.v1.SessionService/RecordSession`;
+  const url = `http://127.0.0.1:${system.findPorts('intents').http}/ticketing.intents.v1.SessionService/RecordSession`;
   const time = '2026-01-02T03:04:05Z';
   const participants = [{ id: 7, name: secret }];
   const session = { id: randomUUID(), ticketId, createdAt: time, lastActivityAt: time, participants, model: secret };

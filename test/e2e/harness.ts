@@ -12,7 +12,7 @@ import { untilReady } from '@ticketing/testkit/until-ready.ts';
 import mongoose from 'mongoose';
 import { inject, vi } from 'vitest';
 import { loadServices } from '../../tools/dev/load-services.ts';
-import { choosePorts, portsOf } from '../../tools/dev/ports.ts';
+import { choosePorts, findPorts } from '../../tools/dev/ports.ts';
 
 /** A whole system in this process, on its own databases. */
 export interface System {
@@ -21,7 +21,7 @@ export interface System {
   /** Sends a request, and checks the response against the OpenAPI document of the gateway. */
   fetch: CheckedFetch;
   /** The ports of a service. */
-  portsOf(service: string): ServicePorts;
+  findPorts(service: string): ServicePorts;
   identity: TestIdentity;
   /** The server of its databases, whose names begin with `name`. */
   mongodbUri: string;
@@ -64,8 +64,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     const variables = serviceVariables(serviceNamed(service.name), {
       keys: identity.keys,
       logLevel: process.env.TICKETING_TEST_LOG_LEVEL ?? 'silent',
-      ports: portsOf(ports, service.name),
-      calledPorts: (called) => portsOf(ports, called),
+      ports: findPorts(ports, service.name),
+      calledPorts: (called) => findPorts(ports, called),
       mongodbUri,
       database: `${name}_${service.name}`,
       bus: testBusAddress(name, mongodbUri, true),
@@ -82,12 +82,12 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     running.set(service.name, await service.start(variables, { limits: options.limits ?? {} }));
   }
   for (const { internal } of ports.values()) await untilReady(`http://127.0.0.1:${internal}`);
-  const url = `${options.certificates ? 'https' : 'http'}://127.0.0.1:${portsOf(ports, 'gateway').http}`;
+  const url = `${options.certificates ? 'https' : 'http'}://127.0.0.1:${findPorts(ports, 'gateway').http}`;
   if (!options.certificates) await untilDescribed(url);
   return {
     url,
     fetch: checkedFetch(`${url}/openapi.json`),
-    portsOf: (service) => portsOf(ports, service),
+    findPorts: (service) => findPorts(ports, service),
     identity,
     mongodbUri,
     name,

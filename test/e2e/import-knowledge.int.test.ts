@@ -45,7 +45,7 @@ async function sources(query: Record<string, string | number>) {
   const { json } = await knowledge.write('GET', `/knowledgeSource?${new URLSearchParams(query as never)}`);
   return json.knowledgeSources;
 }
-const sourceOf = async (source: string) => (await sources({ source }))[0];
+const readSource = async (source: string) => (await sources({ source }))[0];
 
 // guarantee: K6
 test('makes a source of each file and folder, and changes nothing in a second run', async () => {
@@ -63,17 +63,17 @@ test('makes a source of each file and folder, and changes nothing in a second ru
   const flags = ['--parent', String(top.id), '--prefix', 'a:', '--type', 'faq'];
   expect(await run(...flags)).toBe(0);
   expect(summary()).toMatchObject({ files: '5', created: '5', unchanged: '0', refused: '0', 'new folders': '2' });
-  const [faq, deep] = [await sourceOf('a:faq/'), await sourceOf('a:faq/tief/')];
+  const [faq, deep] = [await readSource('a:faq/'), await readSource('a:faq/tief/')];
   expect(faq).toMatchObject({ type: 'other', title: 'faq', parent: top.id });
   expect(deep).toMatchObject({ title: 'tief', parent: faq.id });
-  const lieferung = await sourceOf('a:faq/lieferung.md');
+  const lieferung = await readSource('a:faq/lieferung.md');
   expect(lieferung).toMatchObject({ type: 'faq', name: 'lieferung.md', title: 'Lieferung & Versand', parent: faq.id });
   expect(lieferung.text).toBe('# Anders\n\n[x](#) **bald**\n');
-  expect(await sourceOf('a:faq/tief/rueckgabe.markdown')).toMatchObject({ title: 'Rückgabe heute', parent: deep.id });
-  expect(await sourceOf('a:seite.html')).toMatchObject({ title: 'Maße XL', parent: top.id });
-  expect((await sourceOf('a:seite.html')).text).toContain('<p>y</p>');
-  expect(await sourceOf('a:teil.htm')).toMatchObject({ title: 'Der Titel' });
-  expect(await sourceOf('a:notiz.txt')).toMatchObject({ title: 'notiz', text: 'Nur Text' });
+  expect(await readSource('a:faq/tief/rueckgabe.markdown')).toMatchObject({ title: 'Rückgabe heute', parent: deep.id });
+  expect(await readSource('a:seite.html')).toMatchObject({ title: 'Maße XL', parent: top.id });
+  expect((await readSource('a:seite.html')).text).toContain('<p>y</p>');
+  expect(await readSource('a:teil.htm')).toMatchObject({ title: 'Der Titel' });
+  expect(await readSource('a:notiz.txt')).toMatchObject({ title: 'notiz', text: 'Nur Text' });
 
   const count = () => knowledge.database.collection('sources').countDocuments();
   const before = await count();
@@ -85,14 +85,14 @@ test('makes a source of each file and folder, and changes nothing in a second ru
 test('updates what has changed, also what is archived, and creates again what was deleted', async () => {
   for (const name of ['eins', 'zwei', 'drei']) write(`b/${name}.md`, `# ${name}\n`);
   expect(await run()).toBe(0);
-  const [one, two] = [await sourceOf('b/eins.md'), await sourceOf('b/zwei.md')];
+  const [one, two] = [await readSource('b/eins.md'), await readSource('b/zwei.md')];
   await knowledge.write('PATCH', `/knowledgeSource/${one.id}`, { status: 'archived' });
   await knowledge.write('PATCH', `/knowledgeSource/${two.id}`, { status: 'deleted' });
   write('b/eins.md', '# neu\n');
   expect(await run()).toBe(0);
   expect(summary()).toMatchObject({ created: '1', updated: '1', unchanged: '1' });
   expect((await sources({ source: 'b/eins.md', status: 'archived' }))[0]).toMatchObject({ id: one.id, title: 'neu' });
-  expect((await sourceOf('b/zwei.md')).id).toBeGreaterThan(two.id);
+  expect((await readSource('b/zwei.md')).id).toBeGreaterThan(two.id);
 });
 
 test('refuses files that are too large, not UTF-8 or empty, and follows no link', async () => {
@@ -105,7 +105,7 @@ test('refuses files that are too large, not UTF-8 or empty, and follows no link'
   symlinkSync(root, join(folder, 'ordner'));
   expect(await run('--dry-run')).toBe(2);
   expect(printed.at(-1)).toBe('4 files in 1 folders, 3 of them would be refused');
-  expect(await sourceOf('gut.md')).toBeUndefined();
+  expect(await readSource('gut.md')).toBeUndefined();
   expect(await run('--prefix', 'c:')).toBe(2);
   expect(summary()).toMatchObject({ files: '4', created: '1', refused: '3' });
   const rejects = readFileSync(`${folder}.rejects.csv`, 'utf8');
@@ -126,7 +126,7 @@ test('refuses what is in folders that are nested too deep, and imports the rest'
   expect(await run('--prefix', 'tief:')).toBe(2);
   expect(summary()).toMatchObject({ files: '4', refused: '2' });
   expect(readFileSync(`${folder}.rejects.csv`, 'utf8')).toContain('A folder around it was refused: ');
-  expect(await sourceOf('tief:oben.md')).toBeDefined();
+  expect(await readSource('tief:oben.md')).toBeDefined();
 });
 
 // guarantee: K6

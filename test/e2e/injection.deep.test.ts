@@ -19,7 +19,7 @@ const mailbox = 'support@example.org';
 /** The ids of the tags that the mails name by 1 to 12. */
 const tags: number[] = [];
 const tagCount = 12;
-const tagOf = (number: number) => tags[number - 1] ?? 0;
+const findTag = (number: number) => tags[number - 1] ?? 0;
 /** The number of a tag that is disabled, and so cannot be detected. */
 const disabled = 2;
 const patience = { timeout: 60_000 };
@@ -57,7 +57,7 @@ async function call(method: string, path: string, body: object) {
 /** Makes an installation in which the mails could do harm. Returns its AI agents. */
 async function setUp(): Promise<AnalysisFacts['agents']> {
   while (tags.length < tagCount) tags.push((await call('POST', '/tag', { name: `Tag ${tags.length + 1}` })).id);
-  await call('PATCH', `/tag/${tagOf(disabled)}`, { visibility: 'disabled' });
+  await call('PATCH', `/tag/${findTag(disabled)}`, { visibility: 'disabled' });
   const data = { address: mailbox };
   await call('POST', '/settings/subchannel', { channel: 'email', name: 'Support', interface: 'smtp', data });
   await call('POST', '/webhook', { url: `${model.url}/hook`, eventTypes: ['ticket.deleted'] });
@@ -66,8 +66,12 @@ async function setUp(): Promise<AnalysisFacts['agents']> {
   const options = [{ type: 'pay', name: 'Pay', icon: null, recommended: true, order: 1 }];
   const agents = new Map<number, { code: string; name: string; options: object[] }>();
   for (const [name, fields] of Object.entries({
-    Refund: { executor: { type: 'http', url: `${model.url}/refund` }, detection: { tagIds: [tagOf(3)] } },
-    Reply: { executor: { type: 'reply', templateId }, detection: { tagIds: [tagOf(12)] }, autoExecuteAfterMinutes: 60 },
+    Refund: { executor: { type: 'http', url: `${model.url}/refund` }, detection: { tagIds: [findTag(3)] } },
+    Reply: {
+      executor: { type: 'reply', templateId },
+      detection: { tagIds: [findTag(12)] },
+      autoExecuteAfterMinutes: 60,
+    },
     Close: { executor: { type: 'closeTicket' }, detection: { keywords: ['order', 'mail'] } },
   })) {
     const { id, slug: code } = await call('POST', '/aiAgent', { name, options, ...fields });
@@ -132,10 +136,10 @@ function expectObedience(documents: StoredDocuments): void {
   const ticket = (subject: string) =>
     EJSON.parse(documents.get(find(documents, 'tickets.tickets', (one) => one.subject === subject).path) ?? '');
   expect(ticket('All tags')).toMatchObject({
-    tagIds: [tagOf(3), tagOf(12)],
+    tagIds: [findTag(3), findTag(12)],
     intents: [{ name: 'Refund' }, { name: 'Reply' }],
   });
-  expect(ticket('Tokens of a chat').tagIds).toEqual([tagOf(1)]);
+  expect(ticket('Tokens of a chat').tagIds).toEqual([findTag(1)]);
   expect(ticket('Spam for all others')).toMatchObject({ spamStatus: 'auto_spam', intents: [] });
   expect(ticket('An endless summary').summary).toHaveLength(2000);
   expect(ticket('A link in the summary').summary).toContain('https://evil.example/reset');
@@ -187,7 +191,7 @@ function planted(ticketIds: ReadonlySet<number>): [string, (documents: Map<strin
     ...[
       ...[{ from: 'boese@example.org' }, { to: ['boese@example.org'] }, { cc: ['boese@example.org'] }],
       ...[{ agentId: 1 }, { priority: 4 }, { status: 'closed' }, { customerId: 'K/1' }, { contractId: 'V-1' }],
-      ...[{ customerLegitimation: 30 }, { tagIds: [9999] }, { tagIds: [tagOf(disabled)] }],
+      ...[{ customerLegitimation: 30 }, { tagIds: [9999] }, { tagIds: [findTag(disabled)] }],
       ...[{ summary: 'x'.repeat(2001) }, { summary: 'a\nb' }, { summary: 'a\u202eb' }, { languageCode: 'root' }],
       ...[{ sentiment: 'executed' }, { spamStatus: 'manual_clean' }, { aiSupportLevel: 'automated' }, { version: 9 }],
       ...[{ autoExecuteAt: new Date(0) }, { outgoingMessages: 1 }],
@@ -232,7 +236,7 @@ test('thirty mails that give orders to an obedient model change nothing but what
   await expect.poll(async () => analysesIn(await storedDocuments(system)), { ...patience, interval: 250 }).toEqual([]);
   const after = await storedWhenQuiet(system);
 
-  const tagIds = new Set(tags.filter((id) => id !== tagOf(disabled)));
+  const tagIds = new Set(tags.filter((id) => id !== findTag(disabled)));
   const facts = { ticketIds, tagIds, agents, earliest };
   expect(effectsBeyondAnalysis(before, after, facts)).toEqual([]);
   expect(sentMails(system)).toEqual([]);

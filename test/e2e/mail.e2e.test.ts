@@ -50,7 +50,7 @@ async function write(id: string, text: string, more: readonly string[] = []): Pr
   return codes.length === 2 && codes.every((code) => code === '250');
 }
 
-const headerOf = (bytes: Buffer, name: string) =>
+const readHeader = (bytes: Buffer, name: string) =>
   new RegExp(`^${name}: ((?:.*\\r\\n[ \\t])*.*)\\r$`, 'im').exec(bytes.toString())?.[1]?.replaceAll(/\r\n\s/g, ' ');
 
 /** Waits until the customer has received `count` mails, and returns the last one. */
@@ -83,9 +83,9 @@ test('a mail becomes a ticket, its answer leaves, the answer to that reopens the
   await call('PATCH', `${path}/${draft.id}`, { isDraft: false });
   const mail = await mailNumber(1);
   expect(mail).toMatchObject({ from: mailbox, to: ['kim@example.com'] });
-  const sentId = headerOf(mail.bytes, 'Message-ID');
-  expect(headerOf(mail.bytes, 'In-Reply-To')).toBe('<1@example.com>');
-  expect(headerOf(mail.bytes, 'From')).toContain(`<${mailbox}>`);
+  const sentId = readHeader(mail.bytes, 'Message-ID');
+  expect(readHeader(mail.bytes, 'In-Reply-To')).toBe('<1@example.com>');
+  expect(readHeader(mail.bytes, 'From')).toContain(`<${mailbox}>`);
   expect(mail.bytes.toString().replaceAll('\r\n', '')).toContain(picture.toString('base64'));
   await expect
     .poll(() => call('GET', `${path}/${draft.id}`))

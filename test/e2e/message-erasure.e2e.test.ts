@@ -66,7 +66,7 @@ async function receiveMail(): Promise<number> {
     ...['', '--part', 'Content-Type: text/plain', '', `Hello, ${secret}.`],
     ...['--part', `Content-Disposition: attachment; filename=${secret}.csv`, '', `file;${secret}`, '--part--'],
   ];
-  const url = `http://127.0.0.1:${system.portsOf('tickets').http}/ticketing.tickets.v1.MailService/ReceiveMail`;
+  const url = `http://127.0.0.1:${system.findPorts('tickets').http}/ticketing.tickets.v1.MailService/ReceiveMail`;
   const body = JSON.stringify({ mail: Buffer.from(mail.join('\r\n')).toString('base64') });
   const response = await fetch(url, { method: 'POST', headers, body });
   const received = (await response.json()) as { ticketId: number; outcome: string };

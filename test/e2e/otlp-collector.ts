@@ -45,7 +45,7 @@ export async function startOtlpCollector(): Promise<OtlpCollector> {
 }
 
 /** The parts of a message by the numbers of their fields. Only fields with bytes are of interest here. */
-function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array[]> {
+function readFields(bytes: Uint8Array): Map<number, Uint8Array[]> {
   const reader = new BinaryReader(bytes);
   const fields = new Map<number, Uint8Array[]>();
   while (reader.pos < reader.len) {
@@ -58,32 +58,32 @@ function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array[]> {
 
 /** ExportTraceServiceRequest: resource_spans 1 {resource 1 {attributes 1}, scope_spans 2 {spans 2}}. */
 function readRequest(bytes: Uint8Array): CollectedSpan[] {
-  return (fieldsOf(bytes).get(1) ?? []).flatMap((resourceSpans) => {
-    const { 1: resource, 2: scopes = [] } = Object.fromEntries(fieldsOf(resourceSpans));
-    const { 'service.name': service = '' } = attributesOf(fieldsOf(resource?.[0] ?? new Uint8Array()).get(1));
-    return scopes.flatMap((scope) => (fieldsOf(scope).get(2) ?? []).map((span) => ({ service, ...readSpan(span) })));
+  return (readFields(bytes).get(1) ?? []).flatMap((resourceSpans) => {
+    const { 1: resource, 2: scopes = [] } = Object.fromEntries(readFields(resourceSpans));
+    const { 'service.name': service = '' } = readAttributes(readFields(resource?.[0] ?? new Uint8Array()).get(1));
+    return scopes.flatMap((scope) => (readFields(scope).get(2) ?? []).map((span) => ({ service, ...readSpan(span) })));
   });
 }
 
 /** Span: trace_id 1, span_id 2, parent_span_id 4, name 5, attributes 9. */
 function readSpan(bytes: Uint8Array): Omit<CollectedSpan, 'service'> {
-  const fields = fieldsOf(bytes);
+  const fields = readFields(bytes);
   const hex = (number: number) => Buffer.from(fields.get(number)?.[0] ?? []).toString('hex');
   return {
     traceId: hex(1),
     spanId: hex(2),
     parentSpanId: hex(4),
     name: Buffer.from(fields.get(5)?.[0] ?? []).toString(),
-    attributes: attributesOf(fields.get(9)),
+    attributes: readAttributes(fields.get(9)),
   };
 }
 
 /** KeyValue: key 1, value 2 {string_value 1}; values of other types are left out. */
-function attributesOf(pairs: readonly Uint8Array[] = []): Record<string, string> {
+function readAttributes(pairs: readonly Uint8Array[] = []): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {
-      const fields = fieldsOf(pair);
-      const text = fieldsOf(fields.get(2)?.[0] ?? new Uint8Array()).get(1)?.[0];
+      const fields = readFields(pair);
+      const text = readFields(fields.get(2)?.[0] ?? new Uint8Array()).get(1)?.[0];
       return [Buffer.from(fields.get(1)?.[0] ?? []).toString(), text ? Buffer.from(text).toString() : ''];
     }),
   );

@@ -13,7 +13,7 @@ const rounds = runs(3, 20);
 beforeAll(async () => {
   system = await startSystem();
   for (const service of ['tickets', 'settings', 'templates', 'intents', 'knowledge']) {
-    const first = `http://127.0.0.1:${system.portsOf(service).http}`;
+    const first = `http://127.0.0.1:${system.findPorts(service).http}`;
     replicas.set(service, [first, await system.startReplica(service)]);
   }
 }, 120_000);
@@ -153,7 +153,7 @@ test.each(uses)(
 
 /** How often the settings service was asked for all settings. */
 async function configurationReads(): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${system.portsOf('settings').internal}/metrics`);
+  const response = await fetch(`http://127.0.0.1:${system.findPorts('settings').internal}/metrics`);
   const { samples } = readExposition(await response.text());
   const reads = samples.filter(({ name, labels }) => {
     return name === 'ticketing_requests_total' && labels.route?.endsWith('GetConfiguration');

@@ -71,7 +71,7 @@ test('no secret is in clear in any database, nor in the log of events', async ()
       const text = JSON.stringify(documents, (_key, value) =>
         value?.type === 'Buffer' ? Buffer.from(value.data).toString('latin1') : value,
       );
-      const binaries = documents.flatMap((document) => Object.values(document)).flatMap(bytesOf);
+      const binaries = documents.flatMap((document) => Object.values(document)).flatMap(toBytes);
       expect(`${text}${binaries.join('')}`, `${name}.${collection}`).not.toContain('a-secret-to-be-found');
     }
   }
@@ -85,6 +85,6 @@ test('without the settings service the others go on with what they have', async 
 });
 
 /** The bytes of a binary value, as text. */
-function bytesOf(value: unknown): string[] {
+function toBytes(value: unknown): string[] {
   return value instanceof mongoose.mongo.Binary ? [Buffer.from(value.value()).toString('latin1')] : [];
 }

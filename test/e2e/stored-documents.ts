@@ -60,11 +60,11 @@ export function changesBetween(before: StoredDocuments, after: StoredDocuments):
 
 /** Waits until every event is sent and handled and nothing is written any more, and returns what is stored then. */
 export async function storedWhenQuiet(system: System): Promise<StoredDocuments> {
-  const bus = await openBusOf(system);
+  const bus = await openSystemBus(system);
   try {
     let last: StoredDocuments = new Map();
     const changes = async () => {
-      const lags = await Promise.all(consumers.map((entry) => bus.lag(entry.name, topicsOf(entry))));
+      const lags = await Promise.all(consumers.map((entry) => bus.lag(entry.name, listTopics(entry))));
       const read = await storedDocuments(system);
       const changed = changesBetween(last, read);
       last = read;
@@ -78,10 +78,10 @@ export async function storedWhenQuiet(system: System): Promise<StoredDocuments> 
   }
 }
 
-const topicsOf = (entry: ServiceEntry) => consumedTopics(entry).map(({ name }) => name);
-const consumers = services.filter((entry) => topicsOf(entry).length > 0);
+const listTopics = (entry: ServiceEntry) => consumedTopics(entry).map(({ name }) => name);
+const consumers = services.filter((entry) => listTopics(entry).length > 0);
 
-function openBusOf({ environment }: System): Promise<Bus> {
+function openSystemBus({ environment }: System): Promise<Bus> {
   const { bus } = sharedConfig(serviceNamed('tickets'), environment);
   if (!bus) throw new Error('the system has no bus');
   return openBus(bus, 'test', createLogger('test', 'silent'));

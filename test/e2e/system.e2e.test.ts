@@ -131,7 +131,7 @@ test('every method that a path does not support is refused with 405', async () =
 
 test('a native gRPC client reads a ticket from the service directly, without the gateway', async () => {
   const created = await call('POST', '/ticket', { body: { channel: 'chat', subject: 'gRPC' } });
-  const client = new Client(`127.0.0.1:${system.portsOf('tickets').grpc}`, credentials.createInsecure());
+  const client = new Client(`127.0.0.1:${system.findPorts('tickets').grpc}`, credentials.createInsecure());
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${token}`);
   const responseBytes = await new Promise<Buffer>((resolve, reject) => {

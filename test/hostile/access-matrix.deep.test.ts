@@ -4,11 +4,11 @@ import { isEventStream, readAccessRule, readRestRule, serviceCallers } from '@ti
 import { type Caller, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { services, variableName } from '@ticketing/system/services.ts';
 import { badTokens } from '@ticketing/testkit/bad-tokens.ts';
-import { bodyOf, gRpc, type HostileClient, hostileClient } from '@ticketing/testkit/hostile-rpc.ts';
+import { gRpc, type HostileClient, hostileClient, toBody } from '@ticketing/testkit/hostile-rpc.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type System, startSystem } from '../e2e/harness.ts';
-import { matrixOf } from './access-matrix.ts';
+import { toMatrix } from './access-matrix.ts';
 
 let system: System;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ const refusalUnless = (isKnown: boolean) => (isKnown ? Code.PermissionDenied : C
 /** Whether the caller may call: the code reports neither a missing credential nor a missing right. */
 const isLetIn = (code: Code | undefined) => code !== Code.Unauthenticated && code !== Code.PermissionDenied;
 
-describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))('who may call %s', (name, one) => {
+describe.each(toMatrix(services).map((one) => [one.service.name, one] as const))('who may call %s', (name, one) => {
   const { service, methods } = one;
   const other = services.find((candidate) => candidate.name !== name && candidate.contracts.length > 0)?.name ?? '';
   const { internalToken, issuerToken } = {
@@ -38,14 +38,14 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
   };
   let client: HostileClient;
   beforeAll(() => {
-    client = hostileClient(system.portsOf(name));
+    client = hostileClient(system.findPorts(name));
   });
   afterAll(() => client.close());
 
   /** Calls a method by gRPC with an empty message. */
   async function callRpc(method: DescMethod, token: string | undefined) {
     const path = `/${method.parent.typeName}/${method.name}`;
-    return (await client.send({ protocol: gRpc, path, token, body: bodyOf(gRpc, new Uint8Array(), 'identity') })).code;
+    return (await client.send({ protocol: gRpc, path, token, body: toBody(gRpc, new Uint8Array(), 'identity') })).code;
   }
 
   /** Each service, on its own behalf and with a person for whom it vouches. */
@@ -85,7 +85,7 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
   test.each(methods.map((method) => [method.name, method] as const))('%s, over RPC', async (_, method) => {
     const access = readAccessRule(method);
     const right = access?.case === 'right' ? access.value : '';
-    const otherRights = rightsOf().filter((one) => one !== right);
+    const otherRights = listRights().filter((one) => one !== right);
     const person = testCaller({ permissions: [right] });
     const rows: Row[] = [
       ['no token', undefined, false, Code.Unauthenticated],
@@ -116,8 +116,8 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
       const access = readAccessRule(method);
       const right = access?.case === 'right' ? access.value : '';
       const lesser = access?.case === 'right' ? 403 : undefined;
-      const own = `http://127.0.0.1:${system.portsOf(name).http}`;
-      const otherRights = rightsOf().filter((one) => one !== right);
+      const own = `http://127.0.0.1:${system.findPorts(name).http}`;
+      const otherRights = listRights().filter((one) => one !== right);
       const cookie = (token: string) => ({
         cookie: `__Host-ticketing_session=${token}`,
         'sec-fetch-site': 'cross-site',
@@ -168,7 +168,7 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
     if (!method) throw new Error(`${service.name} has no method for people`);
     for (const [what, token] of await badTokens(system.identity, jwksFile, other)) {
       expect(await callRpc(method, token === '' ? undefined : token), what).toBe(Code.Unauthenticated);
-      for (const url of [`http://127.0.0.1:${system.portsOf(name).http}`, system.url]) {
+      for (const url of [`http://127.0.0.1:${system.findPorts(name).http}`, system.url]) {
         const headers = token === '' ? {} : bearer(token);
         expect(await callRest(url, method, headers), `${what} at ${url}`).toBe(401);
       }
@@ -177,7 +177,7 @@ describe.each(matrixOf(services).map((one) => [one.service.name, one] as const))
 });
 
 /** All rights that a method needs. */
-function rightsOf(): string[] {
+function listRights(): string[] {
   const all = services.flatMap(({ contracts }) => contracts.flatMap(({ methods }) => methods.map(readAccessRule)));
   return [...new Set(all.flatMap((access) => (access?.case === 'right' ? [access.value] : [])))];
 }

@@ -8,7 +8,7 @@ export interface MatrixPart {
 }
 
 /** Every method of the contracts of all services: the rows of the matrix of who may call what. */
-export function matrixOf(services: readonly ServiceEntry[]): MatrixPart[] {
+export function toMatrix(services: readonly ServiceEntry[]): MatrixPart[] {
   return services
     .filter(({ contracts }) => contracts.length > 0)
     .map((service) => ({ service, methods: service.contracts.flatMap(({ methods }) => methods) }));

@@ -105,7 +105,7 @@ async function readsDuring(work: Promise<unknown>): Promise<number[]> {
   return times.sort((one, other) => one - other);
 }
 
-const portOf = (url: string) => Number(new URL(url).port);
+const readPort = (url: string) => Number(new URL(url).port);
 
 /** An attack that returns the response, and what the response says. */
 interface Attack {
@@ -123,7 +123,8 @@ async function repeated({ send, refusal }: Attack): Promise<void> {
 }
 
 const dribbled = (path: string, start: string): Attack => ({
-  send: async () => (await dribbleHttp1({ port: portOf(system.url), path, headers, start, pieces: 2 * MiB })).received,
+  send: async () =>
+    (await dribbleHttp1({ port: readPort(system.url), path, headers, start, pieces: 2 * MiB })).received,
   refusal: '"code":"too_many_pieces"',
 });
 const fetched = (name: string) => ({
@@ -139,7 +140,7 @@ const drippingUrl = () => `http://127.0.0.1:${(dripping.address() as AddressInfo
 const manyConnections: Attack = {
   send: async () => {
     const one = () =>
-      dribbleHttp1({ port: portOf(system.url), path: '/ticket', headers, start: '{"x":"', pieces: 9_900 });
+      dribbleHttp1({ port: readPort(system.url), path: '/ticket', headers, start: '{"x":"', pieces: 9_900 });
     const responses = await Promise.all(Array.from({ length: 40 }, one));
     return responses.map(({ received }) => received.slice(0, 12)).join();
   },
@@ -169,7 +170,7 @@ const attacks: Record<string, Attack> = {
   'bodies of POST /template/preview in chunks of one byte': dribbled('/template/preview', '{"message":"'),
   'messages of gRPC in frames of one byte': {
     send: async () => {
-      const port = portOf(system.rpcUrl('knowledge', 'gRPC'));
+      const port = readPort(system.rpcUrl('knowledge', 'gRPC'));
       const path = '/ticketing.knowledge.v1.SkillService/ListSkills';
       const fields = { authorization: headers.authorization ?? '', 'content-type': 'application/grpc' };
       return (await dribbleHttp2({ port, path, headers: fields, start: '\0\0\0\x4f\xff', pieces: 60_000 })).received;

@@ -32,7 +32,7 @@ export interface Api {
   name: 'REST' | 'RPC';
   send(method: DescMethod, request: FieldRequest, headers?: Record<string, string>): Promise<FieldResponse>;
   /** The pointer of a violation of the field that steps lead to. */
-  pointerOf(method: DescMethod, steps: readonly string[]): string;
+  toPointer(method: DescMethod, steps: readonly string[]): string;
   /** The value of an enum as it is written in a request. */
   spell(number: number, spelling: string): string | number;
 }
@@ -42,7 +42,7 @@ export function restApi(port: number, tokenOf: (method: DescMethod) => Promise<s
   return {
     name: 'REST',
     spell: (_number, spelling) => spelling,
-    pointerOf: (method, steps) => restPointer(bindingOfMethod(method), steps),
+    toPointer: (method, steps) => restPointer(bindingOfMethod(method), steps),
     async send(method, request, headers) {
       const { url, body } = restRequest(method, request);
       const response = await fetch(`http://127.0.0.1:${port}${url}`, {
@@ -68,7 +68,7 @@ export function rpcApi(transport: Transport, tokenOf: (method: DescMethod) => Pr
   return {
     name: 'RPC',
     spell: (number) => number,
-    pointerOf: (_method, steps) => `#/${steps.join('/')}`,
+    toPointer: (_method, steps) => `#/${steps.join('/')}`,
     async send(method, request, headers) {
       const header = { authorization: `Bearer ${await tokenOf(method)}`, ...headers };
       try {

@@ -39,7 +39,7 @@ const served = new Map<string, DescMethod[]>();
 beforeAll(async () => {
   system = await startSystem();
   for (const { name, contracts } of rpcServices) {
-    const target = `127.0.0.1:${system.portsOf(name).grpc}`;
+    const target = `127.0.0.1:${system.findPorts(name).grpc}`;
     const transport = createGrpcTransport({ target, services: [...contracts], defaultTimeoutMs: 10_000 });
     transports.set(name, transport);
     const methods = contracts.flatMap((contract) => contract.methods);
@@ -77,7 +77,7 @@ function pathsTo(
   ]);
 }
 
-const stepsOf = (path: readonly DescField[]) =>
+const toSteps = (path: readonly DescField[]) =>
   path.flatMap(({ fieldKind, jsonName }) => (fieldKind === 'list' ? [jsonName, '0'] : [jsonName]));
 
 /** An object with a value at the end of a path. */
@@ -92,13 +92,13 @@ function isRefused({ violations }: FieldResponse, pointer: string, codes: readon
 }
 
 describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of requests to %s', (name) => {
-  const rest = () => restApi(system.portsOf(name).http, tokenOf);
-  const rpc = () => rpcApi(transports.get(name) as ReturnType<typeof createGrpcTransport>, tokenOf);
+  const rest = () => restApi(system.findPorts(name).http, issueToken);
+  const rpc = () => rpcApi(transports.get(name) as ReturnType<typeof createGrpcTransport>, issueToken);
   /** Each served method with the APIs that have it. */
   const methods = (): [DescMethod, Api[]][] =>
     (served.get(name) ?? []).map((method) => [method, readRestRule(method) ? [rest(), rpc()] : [rpc()]]);
 
-  function tokenOf(method: DescMethod): Promise<string> {
+  function issueToken(method: DescMethod): Promise<string> {
     const [caller] = serviceCallers(method);
     return caller === undefined
       ? system.identity.internalToken(name, admin)
@@ -111,7 +111,7 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
     for (const [method, apis] of methods()) {
       for (const path of pathsTo(method.input, (field) => readFieldRules(field).headerText)) {
         for (const api of apis) {
-          const pointer = api.pointerOf(method, stepsOf(path));
+          const pointer = api.toPointer(method, toSteps(path));
           const where = `${method.toString()} over ${api.name}, ${pointer}`;
           for (const text of ['a\rb', 'a\nb', 'a\r\nb', 'a\0b', '\n', 'a\u0085b', 'a\u2028b']) {
             const response = await api.send(method, nested(path, text));
@@ -137,9 +137,9 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
       const { maximum } = readFieldRules(limit);
       expect(maximum, `${method.toString()} has a maximum`).toBeDefined();
       for (const api of apis) {
-        const pointer = api.pointerOf(method, ['limit']);
+        const pointer = api.toPointer(method, ['limit']);
         const where = `${method.toString()} over ${api.name}`;
-        const request = { ...idsOf(method, api), ...smallestRequest(method.input, api) };
+        const request = { ...listIds(method, api), ...smallestRequest(method.input, api) };
         const send = (value: number) => api.send(method, { ...request, limit: value });
         expect(isRefused(await send(Number(maximum) + 1), pointer, ['out_of_range']), where).toBe(true);
         const allowed = await send(Number(maximum));
@@ -162,7 +162,7 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
       for (const api of apis) {
         const where = `${method.toString()} over ${api.name}`;
         const request = (choice: number) => ({
-          ...idsOf(method, api),
+          ...listIds(method, api),
           ...smallestRequest(method.input, api, choice),
         });
         const tooLong = await api.send(method, request(0), { 'idempotency-key': 'x'.repeat(256) });
@@ -196,14 +196,14 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
         const maxBytes = path.reduce((_, field) => readFieldRules(field).maxBytes ?? 0, 0);
         // The handlers are the same over RPC, where a client may refuse a long response.
         for (const api of apis.filter(({ name: apiName }) => apiName === 'REST')) {
-          const pointer = api.pointerOf(method, stepsOf(path));
+          const pointer = api.toPointer(method, toSteps(path));
           const where = `${method.toString()} over ${api.name}, ${pointer}`;
           const send = (text: string) =>
             api.send(method, { ...smallestRequest(method.input, api), ...nested(path, text) });
           expect(isRefused(await send('a'.repeat(maxBytes + 1)), pointer, ['too_long']), where).toBe(true);
           for (const piece of ['<', '<ul><li>', '&amp;', '<a href="x', '"\\\n']) {
             const sent = send(piece.repeat(Math.min(maxBytes, MiB) / piece.length));
-            const waited = await longestWait(system.portsOf(name).http, sent);
+            const waited = await longestWait(system.findPorts(name).http, sent);
             expect(waited, `${where}: ${piece}`).toBeLessThan(5_000);
             if ((await sent).reason === undefined) accepted += 1;
           }
@@ -238,7 +238,7 @@ async function longestWait(port: number, request: Promise<unknown>): Promise<num
 const isWithId = (method: DescMethod) => readRestRule(method)?.path.includes('{') ?? false;
 
 /** Values for the fields that are in the path of the route. */
-function idsOf(method: DescMethod, { name }: Api): JsonObject {
+function listIds(method: DescMethod, { name }: Api): JsonObject {
   if (name === 'REST') return {};
   const ids = method.input.fields.filter((field) => readRestRule(method)?.path.includes(`{${field.name}}`));
   return Object.fromEntries(ids.map((field) => [field.jsonName, idFor(field)]));

@@ -74,7 +74,7 @@ export function requestsFor(
   path: string,
   operation: OpenApiOperation,
 ): Arbitrary<FuzzRequest> {
-  const values = valuesOf(document);
+  const values = toValues(document);
   const parameters = ((operation.parameters ?? []) as unknown as Parameter[]).map((one) => ({
     ...one,
     // A parameter that is JSON has the schema of its value.
@@ -98,18 +98,18 @@ export function requestsFor(
       isAdmin: fc.boolean().chain((isLikely) => (isLikely ? fc.constant(true) : fc.boolean())),
     })
     .map(({ path: filled, query, headers, body, isAdmin }) => ({
-      path: `${pathOf(path, filled)}${queryOf(query)}`,
+      path: `${toPath(path, filled)}${toQuery(query)}`,
       headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
       body,
       isAdmin,
     }));
 }
 
-function pathOf(template: string, values: Record<string, string>): string {
+function toPath(template: string, values: Record<string, string>): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(wellFormed(values[name] ?? '1')));
 }
 
-function queryOf(values: Record<string, string | undefined>): string {
+function toQuery(values: Record<string, string | undefined>): string {
   const given = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(wellFormed(value))}`],
   );
@@ -182,7 +182,7 @@ function replaceOne(value: JsonValue, nth: number, put: JsonValue): JsonValue {
 }
 
 /** Makes arbitraries of the values that fit a schema, nearly: what the schema says in words is not kept. */
-function valuesOf(document: OpenApiDocument): (schema: Schema, depth: number) => Arbitrary<JsonValue> {
+function toValues(document: OpenApiDocument): (schema: Schema, depth: number) => Arbitrary<JsonValue> {
   const values = (schema: Schema, depth: number): Arbitrary<JsonValue> => {
     if (typeof schema.$ref === 'string') {
       const name = schema.$ref.replace('#/components/schemas/', '');

@@ -2,7 +2,7 @@ import { Code } from '@connectrpc/connect';
 import { readAccessRule } from '@ticketing/rest/codec/options.ts';
 import { services } from '@ticketing/system/services.ts';
 import { heldRequest } from '@ticketing/testkit/held-request.ts';
-import { binaryProtocolsOf, hostileClient, type RpcProtocol } from '@ticketing/testkit/hostile-rpc.ts';
+import { hostileClient, listBinaryProtocols, type RpcProtocol } from '@ticketing/testkit/hostile-rpc.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type System, startSystem } from '../e2e/harness.ts';
 
@@ -31,12 +31,12 @@ describe.each(services.map((entry) => [entry.name, entry] as const))(
     // guarantee: C15
     // asvs: 6.3.1
     test('is refused on every port when it has sent as many as the limit, with a valid token too', async () => {
-      const ports = system.portsOf(name);
+      const ports = system.findPorts(name);
       const client = hostileClient(ports);
       const [first] = entry.contracts
         .flatMap(({ typeName, methods }) => methods.map((method) => ({ method, path: `/${typeName}/${method.name}` })))
         .filter(({ method }) => method.methodKind === 'unary' && readAccessRule(method)?.case !== 'service');
-      const protocols: readonly RpcProtocol[] = first ? binaryProtocolsOf(first.method) : [];
+      const protocols: readonly RpcProtocol[] = first ? listBinaryProtocols(first.method) : [];
       const call = (protocol: RpcProtocol, token: string) =>
         client.send({ protocol, path: first?.path ?? '', token, body: Buffer.alloc(protocol.isEnveloped ? 5 : 0) });
 

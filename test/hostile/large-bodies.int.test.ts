@@ -3,7 +3,7 @@ import { Code } from '@connectrpc/connect';
 import { readMaxBodyBytes } from '@ticketing/rest/codec/options.ts';
 import { services } from '@ticketing/system/services.ts';
 import { type HeldResponse, heldRequest } from '@ticketing/testkit/held-request.ts';
-import { gRpc, type HostileClient, hostileClient, jsonProtocolsOf } from '@ticketing/testkit/hostile-rpc.ts';
+import { gRpc, type HostileClient, hostileClient, listJsonProtocols } from '@ticketing/testkit/hostile-rpc.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type System, startSystem } from '../e2e/harness.ts';
 
@@ -12,7 +12,7 @@ const MiB = 1024 * 1024;
 const largeMethods = services
   .map(({ name, contracts }) => ({ name, methods: contracts.flatMap(({ methods }) => methods).filter(isLarge) }))
   .filter(({ methods }) => methods.length > 0);
-const pathOf = ({ name, parent }: DescMethod) => `/${parent.typeName}/${name}`;
+const toPath = ({ name, parent }: DescMethod) => `/${parent.typeName}/${name}`;
 
 function isLarge(method: DescMethod): boolean {
   return readMaxBodyBytes(method) > 2 * MiB;
@@ -25,12 +25,12 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-const tokenOf = (profileId: number) =>
+const issueToken = (profileId: number) =>
   system.identity.issuerToken({ kind: 'serviceWorker', roleId: 1, sub: String(profileId) });
 
 /** Others are served while the bodies are held. */
 async function expectOthersAreServed(): Promise<void> {
-  const { http: port } = system.portsOf('gateway');
+  const { http: port } = system.findPorts('gateway');
   const { ms, status } = await heldRequest({ port, method: 'GET', path: '/ticket/1', body: Buffer.alloc(0) });
   expect(status).toBe(401);
   expect(ms).toBeLessThan(5_000);
@@ -39,10 +39,10 @@ async function expectOthersAreServed(): Promise<void> {
 // guarantee: B1
 // asvs: 5.2.1
 test('over REST a service holds no more bytes than the process may, and serves others meanwhile', async () => {
-  const { http: port } = system.portsOf('gateway');
+  const { http: port } = system.findPorts('gateway');
   const body = Buffer.from(`{"body":"${'a'.repeat(36 * MiB)}`);
   const upload = async (profileId: number, rest: { heldBytes?: number; signal?: AbortSignal }) => {
-    const headers = { authorization: `Bearer ${await tokenOf(profileId)}`, 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${await issueToken(profileId)}`, 'content-type': 'application/json' };
     return heldRequest({ port, method: 'POST', path: '/ticket', headers, body, ...rest });
   };
   const held = new AbortController();
@@ -66,22 +66,22 @@ test.each(largeMethods)(
   // guarantee: B1
   'over RPC a service holds no more bytes than the process may, and serves others meanwhile: $name',
   async ({ name, methods }) => {
-    const clients: HostileClient[] = [hostileClient(system.portsOf(name))];
+    const clients: HostileClient[] = [hostileClient(system.findPorts(name))];
     const isServed = async (method: DescMethod) => {
-      const probe = { protocol: gRpc, path: pathOf(method), body: Buffer.alloc(5) };
+      const probe = { protocol: gRpc, path: toPath(method), body: Buffer.alloc(5) };
       return (await clients[0]?.send(probe))?.httpStatus !== 404;
     };
     const [method] = (await Promise.all(methods.map(async (one) => ((await isServed(one)) ? [one] : [])))).flat();
     // The first methods of a service that is being built have small bodies.
     if (!method) return clients[0]?.close();
-    const [protocol = expect.unreachable('every method can be called with JSON')] = jsonProtocolsOf(method);
-    const path = pathOf(method);
+    const [protocol = expect.unreachable('every method can be called with JSON')] = listJsonProtocols(method);
+    const path = toPath(method);
     const body = Buffer.alloc(36 * MiB);
     const upload = async (profileId: number, held?: { heldBytes: number }) => {
-      const client = hostileClient(system.portsOf(name));
+      const client = hostileClient(system.findPorts(name));
       clients.push(client);
       body.writeUInt32BE(body.length + (held?.heldBytes ?? 0) - 5, 1);
-      return client.send({ protocol, path, token: await tokenOf(profileId), body, ...held });
+      return client.send({ protocol, path, token: await issueToken(profileId), body, ...held });
     };
     const refused: (Code | undefined)[] = [];
     const uploads = Array.from({ length: 8 }, (_, nth) => upload(600 + nth, { heldBytes: 100 }));

@@ -23,7 +23,8 @@ const endpoints = services.flatMap(({ name }) => [
 ]);
 
 describe.each(endpoints)('$path of $name ($port)', ({ name, port: portName, path }) => {
-  const send = (count: number) => sendPipelined({ port: system.portsOf(name)[portName], path, count, isClosed: true });
+  const send = (count: number) =>
+    sendPipelined({ port: system.findPorts(name)[portName], path, count, isClosed: true });
 
   test('20 requests of an address are in flight at once, and the others of a connection are refused', async () => {
     const refused = Array(44).fill(429);

@@ -44,7 +44,7 @@ describe.each(services.map((entry) => [entry.name, entry] as const))('the REST p
   // guarantee: A1
   // asvs: 1.1.1
   test('refuses a caller without a credential before its body has arrived, however the path is spelt', async () => {
-    const { http: port } = system.portsOf(name);
+    const { http: port } = system.findPorts(name);
     const routes = await routesWithBody(port);
     expect(routes.length > 0).toBe(takesBodies(entry));
     for (const { method, path } of [...routes, { method: 'POST', path: '/nothing' }]) {
@@ -69,7 +69,7 @@ test.each(services.map(({ name }) => name))(
   // asvs: 4.1.4
   'the public pages of %s refuse other methods with a problem',
   async (name) => {
-    const { http: port } = system.portsOf(name);
+    const { http: port } = system.findPorts(name);
     for (const path of ['/healthz', '/readyz', '/openapi.json']) {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         const request = { method, ...(method !== 'OPTIONS' && { body: '{}' }) };
@@ -89,7 +89,7 @@ test.each(services.map(({ name }) => name))(
 describe.each(services.map((entry) => [entry.name, entry] as const))('100 Continue of %s', (name, entry) => {
   // guarantee: A3
   test('is sent to a request that was admitted, and to no other', async () => {
-    const { http: port } = system.portsOf(name);
+    const { http: port } = system.findPorts(name);
     const admin = testCaller({ kind: 'serviceWorker', roleId: 1 });
     const token =
       entry.contracts.length > 0
@@ -153,7 +153,13 @@ describe.each(
       expect(status === 403 || (spelling !== path && [400, 404].includes(status ?? 0)), `${spelling}: ${status}`).toBe(
         true,
       );
-      const open = await heldRequest({ port: system.portsOf(name).http, method: 'GET', path: spelling, headers, body });
+      const open = await heldRequest({
+        port: system.findPorts(name).http,
+        method: 'GET',
+        path: spelling,
+        headers,
+        body,
+      });
       expect([400, 401, 404], `${spelling} at the service`).toContain(open.status);
     }
   });

@@ -4,14 +4,14 @@ import { Code } from '@connectrpc/connect';
 import { isEventStream, readAccessRule, readMaxBodyBytes } from '@ticketing/rest/codec/options.ts';
 import { type ServiceEntry, services } from '@ticketing/system/services.ts';
 import {
-  binaryProtocolsOf,
-  bodyOf,
   type Compression,
   gRpc,
   type HostileClient,
   hostileClient,
-  jsonProtocolsOf,
+  listBinaryProtocols,
+  listJsonProtocols,
   type RpcProtocol,
+  toBody,
 } from '@ticketing/testkit/hostile-rpc.ts';
 import { isDeep } from '@ticketing/testkit/search-effort.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,7 +19,8 @@ import { type System, startSystem } from '../e2e/harness.ts';
 
 const rpcServices = services.filter(({ contracts }) => contracts.length > 0);
 const bodyMs = 400;
-const envelopedProtocolsOf = (method: DescMethod) => binaryProtocolsOf(method).filter(({ isEnveloped }) => isEnveloped);
+const listEnvelopedProtocols = (method: DescMethod) =>
+  listBinaryProtocols(method).filter(({ isEnveloped }) => isEnveloped);
 const noSideEffects = MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 
 let system: System;
@@ -30,7 +31,7 @@ beforeAll(async () => {
   // Streams that have no end are refused, so that every call of these tests ends.
   system = await startSystem({ limits: { bodyMs, goAwayMs: 300, anonymousCalls: 5, followersOfCaller: 0 } });
   for (const entry of rpcServices) {
-    const client = hostileClient(system.portsOf(entry.name));
+    const client = hostileClient(system.findPorts(entry.name));
     clients.set(entry.name, client);
     const methods = entry.contracts.flatMap(({ typeName, methods }) =>
       methods.map((method) => ({ method, path: `/${typeName}/${method.name}` })),
@@ -51,8 +52,8 @@ afterAll(async () => {
 
 /** The methods of each service that it serves, with their paths. */
 const served = new Map<string, { method: DescMethod; path: string }[]>();
-const methodsOf = ({ name }: ServiceEntry) => served.get(name) ?? [];
-const clientOf = ({ name }: ServiceEntry) => clients.get(name) as HostileClient;
+const findMethods = ({ name }: ServiceEntry) => served.get(name) ?? [];
+const openClient = ({ name }: ServiceEntry) => clients.get(name) as HostileClient;
 
 /** Other spellings of a path, some of which a router takes for the same path. */
 const readSpellings = (path: string) => [
@@ -68,25 +69,25 @@ const readSpellings = (path: string) => [
 
 describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPCs of %s', (_name, entry) => {
   const held = (protocol: RpcProtocol, path: string, token?: string) =>
-    clientOf(entry).send({ protocol, path, token, body: Buffer.alloc(1024), heldBytes: 30_000_000 });
+    openClient(entry).send({ protocol, path, token, body: Buffer.alloc(1024), heldBytes: 30_000_000 });
 
   /**
    * The protocols in which a method is called, out of all or out of some. In `npm test` it is one, a different one for the
    * next method, unless the service has few methods: what admits and reads requests is the same code for all methods.
    */
-  const protocolsOf = (
+  const listProtocols = (
     method: DescMethod,
-    among: readonly RpcProtocol[] = [...binaryProtocolsOf(method), ...jsonProtocolsOf(method)],
+    among: readonly RpcProtocol[] = [...listBinaryProtocols(method), ...listJsonProtocols(method)],
   ) => {
-    const methods = methodsOf(entry);
+    const methods = findMethods(entry);
     if (isDeep || methods.length < 10) return among;
     return among.slice(methods.findIndex((one) => one.method === method) % among.length).slice(0, 1);
   };
 
   // guarantee: A1
   test('refuse a caller without a credential before its body has arrived, however the path is spelt', async () => {
-    for (const { method, path } of methodsOf(entry)) {
-      for (const protocol of protocolsOf(method)) {
+    for (const { method, path } of findMethods(entry)) {
+      for (const protocol of listProtocols(method)) {
         for (const spelling of readSpellings(path)) {
           const { code, httpStatus, ms } = await held(protocol, spelling);
           const where = `${spelling} over ${protocol.name}`;
@@ -103,9 +104,9 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
   // guarantee: A1
   test('refuse a caller without the right before its body has arrived', async () => {
     const token = await system.identity.issuerToken({ permissions: [] });
-    for (const { method, path } of methodsOf(entry)) {
+    for (const { method, path } of findMethods(entry)) {
       if (readAccessRule(method)?.case === 'authenticated') continue;
-      for (const protocol of protocolsOf(method)) {
+      for (const protocol of listProtocols(method)) {
         const { code } = await held(protocol, path, token);
         expect(code, `${path} over ${protocol.name}`).toBe(Code.PermissionDenied);
       }
@@ -115,12 +116,12 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
   // guarantee: A3
   test('ask for a body with 100 Continue when the call was admitted, and not before', async () => {
     const withoutRight = await system.identity.issuerToken({ permissions: [] });
-    for (const { method, path } of methodsOf(entry)) {
-      for (const protocol of protocolsOf(method)) {
+    for (const { method, path } of findMethods(entry)) {
+      for (const protocol of listProtocols(method)) {
         const where = `${path} over ${protocol.name}`;
         const headers = { expect: '100-continue' };
-        const body = bodyOf(protocol, new Uint8Array(), 'identity');
-        const ask = (token?: string) => clientOf(entry).send({ protocol, path, token, headers, body });
+        const body = toBody(protocol, new Uint8Array(), 'identity');
+        const ask = (token?: string) => openClient(entry).send({ protocol, path, token, headers, body });
         expect(await ask(), where).toMatchObject({ code: Code.Unauthenticated, isContinued: false });
         if (readAccessRule(method)?.case !== 'authenticated') {
           expect(await ask(withoutRight), where).toMatchObject({ code: Code.PermissionDenied, isContinued: false });
@@ -135,12 +136,12 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
   test('end with deadline_exceeded when the deadline of the client has passed, and shorten one that is too long', async () => {
     let exceeded = 0;
     for (const { method, path } of allowedMethods()) {
-      for (const protocol of protocolsOf(method)) {
+      for (const protocol of listProtocols(method)) {
         const isJson = protocol.contentType.includes('json');
-        const body = bodyOf(protocol, Buffer.from(isJson ? '{}' : ''), 'identity');
+        const body = toBody(protocol, Buffer.from(isJson ? '{}' : ''), 'identity');
         const send = async (grpcTimeout: string, ms: string) => {
           const headers = { 'grpc-timeout': grpcTimeout, 'connect-timeout-ms': ms };
-          return (await clientOf(entry).send({ protocol, path, token: admin, headers, body })).code;
+          return (await openClient(entry).send({ protocol, path, token: admin, headers, body })).code;
         };
         const where = `${path} over ${protocol.name}`;
         // An invalid request may be refused before its deadline is checked.
@@ -156,9 +157,9 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
   // guarantee: A6
   test('end an upload that does not arrive in time', async () => {
     const uploads = allowedMethods().flatMap(({ method, path }) =>
-      protocolsOf(method).map(async (protocol) => {
+      listProtocols(method).map(async (protocol) => {
         const body = protocol.isEnveloped ? Buffer.from([0, 0, 0, 1, 0, 1]) : Buffer.from('{');
-        const { code } = await clientOf(entry).send({ protocol, path, token: admin, body, heldBytes: 255 });
+        const { code } = await openClient(entry).send({ protocol, path, token: admin, body, heldBytes: 255 });
         expect(code, `${path} over ${protocol.name}`).toBe(Code.DeadlineExceeded);
       }),
     );
@@ -171,18 +172,18 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     // Methods with the same limit get the same bytes, which take some time to compress.
     const largeBodies = new Map<string, Buffer>();
     for (const { method, path } of allowedMethods()) {
-      for (const protocol of protocolsOf(method, binaryProtocolsOf(method))) {
+      for (const protocol of listProtocols(method, listBinaryProtocols(method))) {
         for (const compression of ['identity', 'gzip', 'br'] as const) {
           const parts = Buffer.alloc(510_000, Buffer.from([0x78, 0]));
-          const complex = bodyOf(protocol, parts, compression);
-          const { code } = await clientOf(entry).send({ protocol, path, token: admin, compression, body: complex });
+          const complex = toBody(protocol, parts, compression);
+          const { code } = await openClient(entry).send({ protocol, path, token: admin, compression, body: complex });
           expect(code, `${path} over ${protocol.name}, ${compression}`).toBe(Code.InvalidArgument);
           if (compression === 'identity') continue;
           const maxBytes = readMaxBodyBytes(method);
           const key = `${protocol.isEnveloped} ${compression} ${maxBytes}`;
-          const large = largeBodies.get(key) ?? bodyOf(protocol, Buffer.alloc(maxBytes + 1), compression);
+          const large = largeBodies.get(key) ?? toBody(protocol, Buffer.alloc(maxBytes + 1), compression);
           largeBodies.set(key, large);
-          const response = await clientOf(entry).send({ protocol, path, token: admin, compression, body: large });
+          const response = await openClient(entry).send({ protocol, path, token: admin, compression, body: large });
           expect(response.code, `${path} over ${protocol.name}, ${compression}`).toBe(Code.ResourceExhausted);
         }
       }
@@ -191,11 +192,11 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
 
   test('are limited whatever the case of their media type', async () => {
     for (const { method, path } of allowedMethods()) {
-      for (const protocol of protocolsOf(method, binaryProtocolsOf(method))) {
+      for (const protocol of listProtocols(method, listBinaryProtocols(method))) {
         const contentType = protocol.contentType.replace('application', 'Application');
-        const body = bodyOf(protocol, Buffer.alloc(510_000, Buffer.from([0x78, 0])), 'gzip');
+        const body = toBody(protocol, Buffer.alloc(510_000, Buffer.from([0x78, 0])), 'gzip');
         const request = { protocol: { ...protocol, contentType }, path, token: admin, body };
-        const { code, httpStatus } = await clientOf(entry).send({ ...request, compression: 'gzip' });
+        const { code, httpStatus } = await openClient(entry).send({ ...request, compression: 'gzip' });
         expect(code === Code.InvalidArgument || httpStatus === 415, `${path} over ${protocol.name}: ${code}`).toBe(
           true,
         );
@@ -206,13 +207,13 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
   test('treat a compressed message as the same message that is not compressed', async () => {
     const seen = new Set<Code | undefined>();
     for (const { method, path } of allowedMethods()) {
-      for (const protocol of protocolsOf(method)) {
+      for (const protocol of listProtocols(method)) {
         const isJson = protocol.contentType.includes('json');
         // The message has another length when it is compressed: the length of the compressed bytes is announced.
         const message = isJson ? Buffer.from(`{${' '.repeat(100)}}`) : Buffer.from([0x98, 0x75, 0x01]);
         const send = async (compression: Compression) => {
-          const body = bodyOf(protocol, message, compression);
-          return (await clientOf(entry).send({ protocol, path, token: admin, compression, body })).code;
+          const body = toBody(protocol, message, compression);
+          return (await openClient(entry).send({ protocol, path, token: admin, compression, body })).code;
         };
         const plain = await send('identity');
         for (const compression of ['gzip', 'br'] as const) {
@@ -229,10 +230,10 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
   test('refuse JSON that is nested too deeply, has too many parts, or is no UTF-8', async () => {
     const bodies = ['{"x":'.repeat(20_000), `[${'1,'.repeat(300_000)}1]`, Buffer.from([0x7b, 0xff, 0x7d])];
     for (const { method, path } of allowedMethods()) {
-      for (const protocol of protocolsOf(method, jsonProtocolsOf(method))) {
+      for (const protocol of listProtocols(method, listJsonProtocols(method))) {
         for (const [index, text] of bodies.entries()) {
-          const body = bodyOf(protocol, Buffer.from(text), 'identity');
-          const { code } = await clientOf(entry).send({ protocol, path, token: admin, body });
+          const body = toBody(protocol, Buffer.from(text), 'identity');
+          const { code } = await openClient(entry).send({ protocol, path, token: admin, body });
           expect(code, `${path} over ${protocol.name}, body ${index}`).toBe(Code.InvalidArgument);
         }
       }
@@ -256,7 +257,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
       );
       const notUtf8 = text ? [`encoding=json&message=%7B%22${text.jsonName}%22:%22%FF%22%7D`] : [];
       for (const query of [...queries, ...notUtf8]) {
-        const url = `http://127.0.0.1:${system.portsOf(entry.name).http}${path}?connect=v1&${query}`;
+        const url = `http://127.0.0.1:${system.findPorts(entry.name).http}${path}?connect=v1&${query}`;
         const response = await fetch(url, { headers: { authorization: `Bearer ${admin}` } });
         expect(response.status, `${method.name} ${query.slice(0, 60)}`).toBe(400);
       }
@@ -273,9 +274,9 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
       [128, 0, 0, 0, 0],
     ];
     for (const { method, path } of allowedMethods()) {
-      for (const protocol of protocolsOf(method, envelopedProtocolsOf(method))) {
+      for (const protocol of listProtocols(method, listEnvelopedProtocols(method))) {
         for (const bytes of bodies) {
-          const { code } = await clientOf(entry).send({ protocol, path, token: admin, body: Buffer.from(bytes) });
+          const { code } = await openClient(entry).send({ protocol, path, token: admin, body: Buffer.from(bytes) });
           expect(code, `${path} over ${protocol.name}, ${bytes}`).toBe(Code.InvalidArgument);
         }
       }
@@ -285,29 +286,30 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
   // guarantee: A6
   test('of health and reflection have a limit of calls in flight, of bytes and of time', async () => {
     const protocol = gRpc;
-    const watch = () => clientOf(entry).send({ protocol, path: '/grpc.health.v1.Health/Watch', body: Buffer.alloc(5) });
+    const watch = () =>
+      openClient(entry).send({ protocol, path: '/grpc.health.v1.Health/Watch', body: Buffer.alloc(5) });
     const watches = Array.from({ length: 5 }, watch);
     await expect.poll(async () => (await watch()).code).toBe(Code.ResourceExhausted);
     const check = { protocol, path: '/grpc.health.v1.Health/Check' };
-    const large = bodyOf(protocol, Buffer.alloc(5000), 'identity');
-    expect((await clientOf(entry).send({ ...check, body: large })).code).toBe(Code.ResourceExhausted);
-    expect((await clientOf(entry).send({ ...check, body: Buffer.alloc(2), heldBytes: 9 })).code).toBe(
+    const large = toBody(protocol, Buffer.alloc(5000), 'identity');
+    expect((await openClient(entry).send({ ...check, body: large })).code).toBe(Code.ResourceExhausted);
+    expect((await openClient(entry).send({ ...check, body: Buffer.alloc(2), heldBytes: 9 })).code).toBe(
       Code.DeadlineExceeded,
     );
     const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
-    const { ms } = await clientOf(entry).send({ protocol, path, body: Buffer.alloc(5), heldBytes: 9 });
-    expect((await clientOf(entry).send({ protocol, path, body: large })).code).toBe(Code.ResourceExhausted);
+    const { ms } = await openClient(entry).send({ protocol, path, body: Buffer.alloc(5), heldBytes: 9 });
+    expect((await openClient(entry).send({ protocol, path, body: large })).code).toBe(Code.ResourceExhausted);
     const many = Buffer.concat(Array.from({ length: 101 }, () => Buffer.alloc(5)));
-    expect((await clientOf(entry).send({ protocol, path, body: many })).code).toBe(Code.ResourceExhausted);
+    expect((await openClient(entry).send({ protocol, path, body: many })).code).toBe(Code.ResourceExhausted);
     expect(ms).toBeLessThan(20 * bodyMs);
-    clientOf(entry).close();
+    openClient(entry).close();
     await Promise.all(watches);
-    clients.set(entry.name, hostileClient(system.portsOf(entry.name)));
+    clients.set(entry.name, hostileClient(system.findPorts(entry.name)));
   });
 
   /** The methods that an administrator may call: all but those for other services, and those that do not end. */
   function allowedMethods() {
-    return methodsOf(entry).filter(
+    return findMethods(entry).filter(
       ({ method }) => readAccessRule(method)?.case !== 'service' && !isEventStream(method),
     );
   }

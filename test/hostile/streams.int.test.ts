@@ -24,11 +24,11 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('connect
     .filter(({ method }) => readAccessRule(method)?.case !== 'service');
   const path = methods[0]?.path ?? '';
   const held = { protocol: gRpc, path, body: Buffer.alloc(6), heldBytes: 100 };
-  const tokenOf = (claims: object) => system.identity.issuerToken(claims);
+  const issueToken = (claims: object) => system.identity.issuerToken(claims);
 
   // guarantee: A6
   test('have at most 100 streams', async () => {
-    const client = hostileClient(system.portsOf(name));
+    const client = hostileClient(system.findPorts(name));
     await once(client.session, 'remoteSettings');
     expect(client.session.remoteSettings.maxConcurrentStreams).toBe(100);
     client.close();
@@ -36,9 +36,9 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('connect
 
   // guarantee: B1
   test('a person may have 32 calls in flight, and one more is refused', async () => {
-    const client = hostileClient(system.portsOf(name));
-    const token = await tokenOf({ kind: 'user', roleId: 1, sub: '501' });
-    const otherToken = await tokenOf({ kind: 'user', roleId: 1, sub: '502' });
+    const client = hostileClient(system.findPorts(name));
+    const token = await issueToken({ kind: 'user', roleId: 1, sub: '501' });
+    const otherToken = await issueToken({ kind: 'user', roleId: 1, sub: '502' });
     const uploads = Array.from({ length: 33 }, () => client.send({ ...held, token }));
     const other = client.send({ ...held, token: otherToken });
     const codes = (await Promise.all(uploads)).map(({ code }) => code).sort();
@@ -49,8 +49,8 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('connect
 
   // guarantee: B1
   test('a caller with a token of the issuer has a rate limit, and its responses say so', async () => {
-    const client = hostileClient(system.portsOf(name));
-    const token = await tokenOf({ kind: 'vendor', roleId: 1, sub: '503' });
+    const client = hostileClient(system.findPorts(name));
+    const token = await issueToken({ kind: 'vendor', roleId: 1, sub: '503' });
     const call = () => client.send({ protocol: gRpc, path, token, body: Buffer.alloc(5) });
     for (const remaining of ['2', '1', '0']) {
       const { headers } = await call();

@@ -23,7 +23,7 @@ const restPaths = ['/ticket', '/ticket/search', '/intent/1/execute', '/template'
 
 // guarantee: B2
 test.each(restPaths)('a body of REST in pieces of one byte is refused: %s', async (path) => {
-  const { http: port } = system.portsOf('gateway');
+  const { http: port } = system.findPorts('gateway');
   const result = await dribbleHttp1({ port, path, headers: json(), start: '{"x":"', pieces });
   expect(result.received).toMatch(/^HTTP\/1.1 400 /);
   expect(result.received).toContain('"code":"too_many_pieces"');
@@ -36,7 +36,7 @@ test.each(Object.entries({ ...restPathOf, settings: '/settings' }))(
   // guarantee: B2
   'a body of REST in pieces of one byte is refused by the service itself: %s',
   async (name, path) => {
-    const { http: port } = system.portsOf(name);
+    const { http: port } = system.findPorts(name);
     const token = await system.identity.internalToken(name, testCaller({ roleId: 1 }));
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const { received } = await dribbleHttp1({ port, path, headers, start: '{"x":"', pieces });
@@ -46,7 +46,7 @@ test.each(Object.entries({ ...restPathOf, settings: '/settings' }))(
 );
 
 test('a body of REST in 10,000 pieces of one byte is read', async () => {
-  const { http: port } = system.portsOf('gateway');
+  const { http: port } = system.findPorts('gateway');
   const request = { port, path: '/ticket/search', headers: json(), start: '{"limit":1}', pieces: 10_000 };
   expect((await dribbleHttp1(request)).received).toMatch(/^HTTP\/1.1 200 /);
 });
@@ -62,7 +62,7 @@ const rpcs = services.flatMap((entry) => {
 
 // guarantee: B2
 test.each(rpcs)('a message of gRPC in frames of one byte is refused: $name', async ({ name, path }) => {
-  const { grpc: port } = system.portsOf(name);
+  const { grpc: port } = system.findPorts(name);
   const headers = { authorization, 'content-type': 'application/grpc' };
   const request: DribbledRequest = { port, path, headers, start: '\0\0\0\x4f\xff', pieces };
   const { received } = await dribbleHttp2(request);
@@ -77,7 +77,7 @@ test.each(connectRequests)(
   // guarantee: B2
   'a message of Connect in $piecesAtOnce chunks of one byte at once is refused: $name',
   async ({ name, path, piecesAtOnce }) => {
-    const { http: port } = system.portsOf(name);
+    const { http: port } = system.findPorts(name);
     const request = { port, path, headers: json(), start: '{"x":"', piecesAtOnce };
     const { received } = await dribbleHttp1({ ...request, pieces: 2 * pieces });
     expect(received).toMatch(/^HTTP\/1.1 400 /);

@@ -43,7 +43,7 @@ const greetings = {
 
 /** Whether a listener serves a client. */
 async function isServed({ name, port }: (typeof listeners)[number], client: Client): Promise<boolean> {
-  const address = { port: system.portsOf(name)[port], host: 'localhost' };
+  const address = { port: system.findPorts(name)[port], host: 'localhost' };
   const alpn = port === 'grpc' ? { ALPNProtocols: ['h2'] } : {};
   const socket = client === 'plain' ? connectTcp(address) : connectTls({ ...address, ...alpn, ca, ...client });
   const { promise, resolve } = Promise.withResolvers<boolean>();

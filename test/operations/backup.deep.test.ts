@@ -26,7 +26,7 @@ afterAll(async () => {
 type Json = Record<string, unknown>;
 
 /** Sends requests as an admin. */
-async function adminOf({ url }: StartedSystem) {
+async function openAdmin({ url }: StartedSystem) {
   const caller = { sub: '7', kind: 'serviceWorker', roleId: 1 };
   const token = await signToken(developmentKeys(dataDir).issuerKeyFile, caller, 3_600);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -82,7 +82,7 @@ test('a restored backup has everything, brings back nothing that was deleted, an
   timeout: 500_000,
 }, async () => {
   system = await startedSystem(dataDir);
-  let admin = await adminOf(system);
+  let admin = await openAdmin(system);
   const kept = [await admin.create('kept one'), await admin.create('kept two')];
   const deletedBefore = await admin.create('deleted before');
   const deletedAfter = [await admin.create('deleted after'), await admin.create('deleted later')];
@@ -97,7 +97,7 @@ test('a restored backup has everything, brings back nothing that was deleted, an
   cpSync(dataDir, snapshot, { recursive: true });
 
   system = await startedSystem(dataDir);
-  admin = await adminOf(system);
+  admin = await openAdmin(system);
   const lost = [await admin.create('lost one'), await admin.create('lost two')];
   for (const id of deletedAfter) await admin.delete(id);
   await deleteThings(admin.send, things);
@@ -127,7 +127,7 @@ test('a restored backup has everything, brings back nothing that was deleted, an
     expect(restored).not.toContain('could not');
 
     system = await startedSystem(data);
-    admin = await adminOf(system);
+    admin = await openAdmin(system);
     expect(await remaining(admin.send, things)).toEqual([]);
     expect(await Promise.all(kept.map(async (id) => [await admin.get(id), await admin.messages(id)]))).toEqual(whatWas);
     expect(await admin.ids()).toEqual([...kept, things.ticket]);

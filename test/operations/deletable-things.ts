@@ -28,26 +28,26 @@ export async function createThings(send: Send): Promise<DeletableThings> {
     const [inner] = ['webhook', 'conversation', 'skill'].flatMap((name) => (body[name] ? [body[name] as Json] : []));
     return { ...inner, ...body };
   };
-  const idOf = async (path: string, content: object) => Number((await create(path, content)).id);
-  const parent = await idOf('/tag', { name: 'A parent' });
-  const child = await idOf('/tag', { name: 'A child', parent });
-  const emailTemplate = await idOf('/emailTemplate', { name: 'Wrapper', template: '<p>%MESSAGE%</p>' });
-  const subchannel = await idOf('/settings/subchannel', {
+  const toId = async (path: string, content: object) => Number((await create(path, content)).id);
+  const parent = await toId('/tag', { name: 'A parent' });
+  const child = await toId('/tag', { name: 'A child', parent });
+  const emailTemplate = await toId('/emailTemplate', { name: 'Wrapper', template: '<p>%MESSAGE%</p>' });
+  const subchannel = await toId('/settings/subchannel', {
     channel: 'chat',
     name: 'Chat',
     emailTemplateId: emailTemplate,
   });
-  const template = await idOf('/template', { message: '<p>Hello</p>', emailTemplateId: emailTemplate });
+  const template = await toId('/template', { message: '<p>Hello</p>', emailTemplateId: emailTemplate });
   const executor = { type: 'reply', templateId: template };
-  const webhook = await idOf('/webhook', { url: 'http://127.0.0.1:9/hook', subchannelIds: [subchannel] });
-  const agent = await idOf('/aiAgent', { name: 'An agent', executor });
-  const skill = await idOf('/skill', { name: 'A skill' });
-  const source = await idOf('/knowledgeSource', { type: 'faq', name: 'Secrets', title: 'Secrets', text: 'x' });
+  const webhook = await toId('/webhook', { url: 'http://127.0.0.1:9/hook', subchannelIds: [subchannel] });
+  const agent = await toId('/aiAgent', { name: 'An agent', executor });
+  const skill = await toId('/skill', { name: 'A skill' });
+  const source = await toId('/knowledgeSource', { type: 'faq', name: 'Secrets', title: 'Secrets', text: 'x' });
   const attachments = [{ name: 'a.txt', base64: Buffer.from('a text').toString('base64') }];
   const ticket = await create('/ticket', { channel: 'chat', subject: 'with a file', body: 'x', attachments });
   const [file] = ticket.attachments as { id: string }[];
   const draft = { content: { message: 'a draft', type: 'text' }, isDraft: true };
-  const conversation = await idOf(`/ticket/${ticket.id}/conversation/reply`, draft);
+  const conversation = await toId(`/ticket/${ticket.id}/conversation/reply`, draft);
   return {
     things: [
       // The parent comes last, because it cannot be deleted before its child.

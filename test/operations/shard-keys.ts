@@ -38,22 +38,22 @@ export function shardKeysIn(document: string): ShardedCollection[] {
  * a row without such a collection, and a unique index that does not start with the shard key.
  */
 export function shardingProblems(table: readonly ShardedCollection[], indexes: readonly RecordedIndex[]): string[] {
-  const rowOf = ({ service, collection }: { service: string; collection: string }) =>
+  const toRow = ({ service, collection }: { service: string; collection: string }) =>
     table.find((one) => [service, 'every'].includes(one.service) && one.collection === collection);
-  const unlisted = indexes.filter((one) => !rowOf(one)).map(nameOf);
-  const unknown = table.filter((row) => !indexes.some((one) => rowOf(one) === row)).map(nameOf);
+  const unlisted = indexes.filter((one) => !toRow(one)).map(toName);
+  const unknown = table.filter((row) => !indexes.some((one) => toRow(one) === row)).map(toName);
   const unfit = indexes.filter((index) => {
-    const key = rowOf(index)?.key;
+    const key = toRow(index)?.key;
     return index.isUnique && key !== undefined && !key.every((field, position) => index.fields[position] === field);
   });
   return [
     ...new Set(unlisted.map((name) => `${name} has no shard key`)),
     ...unknown.map((name) => `${name} has no index, or does not exist`),
-    ...unfit.map((index) => `${nameOf(index)} cannot keep (${index.fields.join(', ')}) unique over its shards`),
+    ...unfit.map((index) => `${toName(index)} cannot keep (${index.fields.join(', ')}) unique over its shards`),
   ];
 }
 
-function nameOf({ service, collection }: { service: string; collection: string }): string {
+function toName({ service, collection }: { service: string; collection: string }): string {
   return `${service}.${collection}`;
 }
 

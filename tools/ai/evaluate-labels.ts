@@ -37,12 +37,12 @@ export interface MeasuredTicket {
 
 /** Learns from one part of the tickets, and analyses the others. */
 export function runTrial(tickets: readonly LabelledTicket[], tagCount: number, split: number): Trial {
-  const labels = labelsOf(tickets, tagCount);
+  const labels = toLabels(tickets, tagCount);
   const learned = tickets.filter(({ text }) => !isMeasured(text, split));
   const examples = learned.map((ticket): Example => {
-    const topic = labels.topicOf(ticket);
+    const topic = labels.findTopic(ticket);
     const features = extractFeatures(ticket.text);
-    return { features, tagIds: [...labels.tagsOf(ticket)], ...(topic === null ? {} : { topic }) };
+    return { features, tagIds: [...labels.readTags(ticket)], ...(topic === null ? {} : { topic }) };
   });
   const [trained, training] = timed(() => train(examples));
   const [, retraining] = timed(() => train(examples, trained));
@@ -54,13 +54,13 @@ export function runTrial(tickets: readonly LabelledTicket[], tagCount: number, s
       const analysis = analyse(ticket.text, model);
       const times = Array.from({ length: runsPerTicket }, () => timed(() => analyse(ticket.text, model))[1]);
       const ms = percentile(times, 0.5);
-      return { ticket, topic: labels.topicOf(ticket), tags: labels.tagsOf(ticket), analysis, ms };
+      return { ticket, topic: labels.findTopic(ticket), tags: labels.readTags(ticket), analysis, ms };
     });
   const ms = { training, retraining, loading };
   return { tags: labels.tags, model, bytes: bytes.length, ms, learned, measured };
 }
 
-function labelsOf(tickets: readonly LabelledTicket[], tagCount: number) {
+function toLabels(tickets: readonly LabelledTicket[], tagCount: number) {
   const tags = byFrequency(tickets.flatMap((ticket) => ticket.tags))
     .slice(0, tagCount)
     .map(([tag]) => tag);
@@ -71,9 +71,9 @@ function labelsOf(tickets: readonly LabelledTicket[], tagCount: number) {
   );
   return {
     tags,
-    tagsOf: (ticket: LabelledTicket) =>
+    readTags: (ticket: LabelledTicket) =>
       new Set(ticket.tags.map((tag) => tags.indexOf(tag)).filter((tag) => tag !== -1)),
-    topicOf: ({ topic }: LabelledTicket) => (topics.has(topic) ? topic : null),
+    findTopic: ({ topic }: LabelledTicket) => (topics.has(topic) ? topic : null),
   };
 }
 

@@ -14,19 +14,19 @@ const shortLengths = [80, 40];
 
 /** Measures the language on tickets whose label two other libraries do not both contradict. Returns a text. */
 export async function evaluateLanguage(tickets: readonly LabelledTicket[]): Promise<string> {
-  const long = tickets.filter(({ text }) => wholeOf(text).length >= minChars);
+  const long = tickets.filter(({ text }) => wholeText(text).length >= minChars);
   const { accepted, contradicted } = await judge(long);
   const frequent = mostFrequent(accepted.map(({ language }) => language));
   const baseline = accepted.filter(({ language }) => language === frequent).length / Math.max(1, accepted.length);
-  const rowOf = (name: string, claims: readonly Claim[]) => [
+  const toRow = (name: string, claims: readonly Claim[]) => [
     name,
     String(claims.length),
     claims.filter(({ isRight }) => isRight).length / Math.max(1, claims.length),
     calibrationError(claims),
   ];
   const rows = [
-    rowOf('the analysis', claimsOf(accepted)),
-    ...shortLengths.map((length) => rowOf(`first ${length} characters`, claimsOf(accepted, length))),
+    toRow('the analysis', toClaims(accepted)),
+    ...shortLengths.map((length) => toRow(`first ${length} characters`, toClaims(accepted, length))),
     ['always the most frequent', String(accepted.length), baseline, null],
   ];
   return [
@@ -40,13 +40,13 @@ async function judge(
   tickets: readonly LabelledTicket[],
 ): Promise<{ accepted: LabelledTicket[]; contradicted: number }> {
   const judges = await openLanguageJudges();
-  const accepted = tickets.filter(({ text, language }) => judges.opinions(wholeOf(text)).includes(language));
+  const accepted = tickets.filter(({ text, language }) => judges.opinions(wholeText(text)).includes(language));
   judges.close();
   return { accepted, contradicted: tickets.length - accepted.length };
 }
 
 /** The languages that the analysis finds in tickets, or in the first `length` characters of each. */
-function claimsOf(tickets: readonly LabelledTicket[], length?: number): Claim[] {
+function toClaims(tickets: readonly LabelledTicket[], length?: number): Claim[] {
   const nothing = emptyModel();
   return tickets.map(({ text, language }) => {
     const found =
@@ -57,6 +57,6 @@ function claimsOf(tickets: readonly LabelledTicket[], length?: number): Claim[] 
   });
 }
 
-function wholeOf({ subject, body }: TicketText): string {
+function wholeText({ subject, body }: TicketText): string {
   return `${subject}\n${body}`.trim();
 }

@@ -36,7 +36,7 @@ export async function evaluateSpam(folder: string, splits: number): Promise<stri
   for (const [group, isSpam] of groups) mails.push(...(await readGroup(join(folder, group), isSpam)));
   const trials = Array.from({ length: splits }, (_, split) => runSpamTrial(mails, split));
   const { right, found, claims, ruled } = trials[0] ?? runSpamTrial(mails, 0);
-  const rowOf = (name: string, quality: Quality, error: number | null) => [
+  const toRow = (name: string, quality: Quality, error: number | null) => [
     name,
     String(quality.examples),
     quality.precision,
@@ -51,9 +51,9 @@ export async function evaluateSpam(folder: string, splits: number): Promise<stri
     formatTable(
       ['', 'spam', 'precision', 'recall', 'F1', 'calibration error'],
       [
-        rowOf('classifier alone', measureQuality(found, right), calibrationError(claims)),
-        rowOf('header rule alone', measureQuality(ruled, right), null),
-        rowOf('baseline: everything', measureQuality(all, right), null),
+        toRow('classifier alone', measureQuality(found, right), calibrationError(claims)),
+        toRow('header rule alone', measureQuality(ruled, right), null),
+        toRow('baseline: everything', measureQuality(all, right), null),
       ],
     ),
     ...(splits > 1

@@ -4,7 +4,7 @@ import { readText } from '../../services/intents/src/learning/ticket-text.ts';
 import { runTrial } from './evaluate-labels.ts';
 import { evaluateLanguage } from './evaluate-language.ts';
 import { evaluateSpam } from './evaluate-spam.ts';
-import { describeTags, describeTimes, describeTopics, figuresOf, type LabelFigures } from './label-figures.ts';
+import { describeTags, describeTimes, describeTopics, type LabelFigures, toFigures } from './label-figures.ts';
 import { type LabelledFile, type LabelledTicket, readLabelledTickets } from './labelled-tickets.ts';
 import { mean } from './measures.ts';
 import { sentimentExamples } from './sentiment-examples.ts';
@@ -25,7 +25,7 @@ export async function evaluate(options: EvaluateOptions, print: (text: string) =
   const figures: LabelFigures[] = [];
   for (let split = 0; split < options.splits; split += 1) {
     const trial = runTrial(tickets, options.tags, split);
-    figures.push(figuresOf(trial));
+    figures.push(toFigures(trial));
     if (split > 0) continue;
     print(`${trial.learned.length} tickets to learn from, ${trial.measured.length} to measure with\n`);
     for (const text of [describeTopics(trial), describeTags(trial), describeTimes(trial)]) print(`${text}\n`);
@@ -59,13 +59,13 @@ function describeSummaries(tickets: readonly LabelledTicket[]): string {
     const sought = longWords(subject);
     const summary = summarise('', body, language);
     if (sought.size === 0 || summary === null) return [];
-    return { summary: partOf(sought, summary), beginning: partOf(sought, body.slice(0, summary.length)) };
+    return { summary: measurePart(sought, summary), beginning: measurePart(sought, body.slice(0, summary.length)) };
   });
   const [summary, beginning] = [mean(parts.map((part) => part.summary)), mean(parts.map((part) => part.beginning))];
   return `summary: ${summary.toFixed(3)} of the words of subjects; baseline, as many characters of the beginning: ${beginning.toFixed(3)}`;
 }
 
-function partOf(sought: ReadonlySet<string>, text: string): number {
+function measurePart(sought: ReadonlySet<string>, text: string): number {
   const words = longWords(text);
   return [...sought].filter((word) => words.has(word)).length / sought.size;
 }

@@ -3,7 +3,7 @@ export type Cell = string | number | null;
 
 /** Formats rows as a table in text; the first column to the left, the others to the right. */
 export function formatTable(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const texts = [header, ...rows.map((row) => row.map(textOf))];
+  const texts = [header, ...rows.map((row) => row.map(toText))];
   const widths = header.map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));
   const lines = texts.map((row) =>
     row
@@ -14,7 +14,7 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
   return [lines[0], '-'.repeat(lines[0]?.length ?? 0), ...lines.slice(1)].join('\n');
 }
 
-function textOf(cell: Cell): string {
+function toText(cell: Cell): string {
   if (cell === null) return '-';
   return typeof cell === 'string' ? cell : cell.toFixed(3);
 }

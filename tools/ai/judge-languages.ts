@@ -19,13 +19,13 @@ export async function openLanguageJudges(): Promise<LanguageJudges> {
   return {
     opinions(text) {
       const [first] = francAll(text);
-      return [codeOf(first?.[0]), codeOf(cld3.findLanguage(text).language)];
+      return [readCode(first?.[0]), readCode(cld3.findLanguage(text).language)];
     },
     close: () => cld3.dispose(),
   };
 }
 
-function codeOf(tag: string | undefined): string | null {
+function readCode(tag: string | undefined): string | null {
   if (tag === undefined || tag === 'und') return null;
   return new Intl.Locale(tag).language ?? null;
 }

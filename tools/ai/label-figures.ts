@@ -19,20 +19,20 @@ export interface LabelFigures {
 }
 
 /** The two figures that are compared. */
-export function figuresOf({ measured, tags }: Trial): LabelFigures {
-  const { chosen, right } = topicsOf(measured);
+export function toFigures({ measured, tags }: Trial): LabelFigures {
+  const { chosen, right } = listTopics(measured);
   return { topicF1: macroF1(chosen, right), tagF1: computeF1(tagQuality(measured, [...tags.keys()])) };
 }
 
 /** All figures of topics, with those of choosing the most frequent one always. Returns a text. */
 export function describeTopics({ measured, learned }: Trial): string {
-  const { chosen, right, claims } = topicsOf(measured);
+  const { chosen, right, claims } = listTopics(measured);
   const frequent = mostFrequent(learned.map(({ topic }) => topic)) ?? '';
   const always = right.map(() => frequent);
   const alwaysF1 = qualities(always, right);
   const rows = [...qualities(chosen, right)].map(([topic, quality]): Cell[] => [
     topic,
-    ...cellsOf(quality),
+    ...toCells(quality),
     computeF1(alwaysF1.get(topic) ?? { examples: 0, precision: null, recall: null }),
   ]);
   const accuracy = mean(claims.map(({ isRight }) => (isRight ? 1 : 0)));
@@ -56,7 +56,7 @@ export function describeTags({ measured, learned, tags }: Trial): string {
       right.map(() => true),
       right,
     );
-    return [tag, ...cellsOf(measureQuality(found, right)), computeF1(always)];
+    return [tag, ...toCells(measureQuality(found, right)), computeF1(always)];
   });
   const [frequent] = byFrequency(learned.flatMap((ticket) => ticket.tags));
   const always = new Set([tags.indexOf(frequent?.[0] ?? '')]);
@@ -70,7 +70,7 @@ export function describeTags({ measured, learned, tags }: Trial): string {
     analysis.tags.map(({ label, confidence }) => ({ confidence, isRight: own.has(label) })),
   );
   return [
-    formatTable(header('Tag'), [...rows, ['micro', ...cellsOf(tagQuality(measured, numbers)), computeF1(baseline)]]),
+    formatTable(header('Tag'), [...rows, ['micro', ...toCells(tagQuality(measured, numbers)), computeF1(baseline)]]),
     `calibration error of ${claims.length} proposed tags ${calibrationError(claims).toFixed(3)}`,
   ].join('\n');
 }
@@ -85,7 +85,7 @@ export function describeTimes({ measured, learned, model, bytes, ms }: Trial): s
   ].join('\n');
 }
 
-function topicsOf(measured: readonly MeasuredTicket[]) {
+function listTopics(measured: readonly MeasuredTicket[]) {
   const known = measured.flatMap(({ topic, analysis }) => (topic === null ? [] : [{ topic, found: analysis.topic }]));
   return {
     chosen: known.map(({ found }) => found?.label ?? ''),
@@ -107,6 +107,6 @@ function header(name: string): string[] {
   return [name, 'tickets', 'precision', 'recall', 'F1', 'baseline F1'];
 }
 
-function cellsOf(quality: Quality): Cell[] {
+function toCells(quality: Quality): Cell[] {
   return [String(quality.examples), quality.precision, quality.recall, computeF1(quality)];
 }

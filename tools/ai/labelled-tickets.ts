@@ -24,12 +24,12 @@ export interface LabelledFile {
  */
 export async function readLabelledTickets({ file, delimiter, topicColumn }: LabelledFile): Promise<LabelledTicket[]> {
   const { header, rows } = await openCsv(file, delimiter);
-  const columnOf = (name: string) => {
+  const findColumn = (name: string) => {
     const column = header.indexOf(name);
     if (column === -1) throw new UsageError(`The file has no column "${name}".`);
     return column;
   };
-  const [subject, body, language, topic] = ['subject', 'body', 'language', topicColumn].map(columnOf);
+  const [subject, body, language, topic] = ['subject', 'body', 'language', topicColumn].map(findColumn);
   const tags = [...header.keys()].filter((column) => /^tag_\d+$/.test(header[column] ?? ''));
   const tickets: LabelledTicket[] = [];
   for await (const { cells, line, problem } of rows) {

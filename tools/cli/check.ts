@@ -119,14 +119,14 @@ function sourcesExist(): boolean {
     exclude: (name) => name.includes('node_modules') || name.includes('/gen/') || name.includes('/dist/'),
   });
   const known = new Map<string, Set<string>>();
-  const headingsOf = (document: string) => {
+  const readHeadings = (document: string) => {
     const headings = known.get(document) ?? headingsIn(document);
     known.set(document, headings);
     return headings;
   };
   const broken = files
     .filter((file) => !/source-references\.(test\.)?ts$|^docs\/reference\//.test(file))
-    .flatMap((file) => brokenReferences(file, readFileSync(file, 'utf8'), headingsOf));
+    .flatMap((file) => brokenReferences(file, readFileSync(file, 'utf8'), readHeadings));
   const problems = broken.map(({ file, line, text }) => `${file}:${line}: ${text}`);
   const output = problems.join('\n');
   const problem =

@@ -35,21 +35,21 @@ export const command = declareCommand({ usage, options }, async (values) => {
   if (values.url !== undefined) {
     const { 'rpc-url': rpcUrl, 'mails-url': mailsUrl } = values;
     if (!rpcUrl || !mailsUrl) throw new UsageError('--url needs --rpc-url and --mails-url.');
-    const token = await tokenOf(values.data);
+    const token = await issueToken(values.data);
     await runStories(new Story(values.url, token), remoteMail({ rpcUrl, mailsUrl }, token));
     return;
   }
   const url = gatewayUrl(values.data, values.port);
   const stop = await ensureRunning(url, values.port, values.data);
   try {
-    const token = await tokenOf(values.data);
+    const token = await issueToken(values.data);
     await runStories(new Story(url, token), localMail(values.data, token));
   } finally {
     await stop();
   }
 });
 
-function tokenOf(dataDir: string): Promise<string> {
+function issueToken(dataDir: string): Promise<string> {
   const { issuerKeyFile } = existingKeys(dataDir);
   const claims = { sub: '1', kind: 'user', roleId: 1, firstName: 'Ada', lastName: 'Admin', email: 'ada@example.com' };
   return signToken(issuerKeyFile, claims, 3600);

@@ -36,7 +36,7 @@ export const command = declareCommand(
     const environment = isLocal ? readEnvironment(resolve(values.data)) : undefined;
     const observed = await (environment
       ? observeLocal(environment)
-      : Promise.all(urls.map((url) => observeProcess(originOf(url)))));
+      : Promise.all(urls.map((url) => observeProcess(readOrigin(url)))));
     const expected = isLocal || values.all ? services.map(({ name }) => name) : [];
     const findings = diagnose(observed, { services: expected, addresses: environment && sharedAddresses(environment) });
     const forClients = observed.filter(({ isPublic }) => isPublic);
@@ -46,7 +46,7 @@ export const command = declareCommand(
   },
 );
 
-function originOf(text: string): string {
+function readOrigin(text: string): string {
   if (!URL.canParse(text) || !/^https?:/.test(text)) throw new UsageError(`${text} is no URL (--help shows the use).`);
   return new URL(text).origin;
 }

@@ -83,7 +83,7 @@ const alive = (pid: number) => {
   }
 };
 
-const childrenOf = (pid: number | undefined) =>
+const findChildren = (pid: number | undefined) =>
   execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(pid)], { encoding: 'utf8' })
     .trim()
     .split('\n')
@@ -97,7 +97,7 @@ describe('npm start', () => {
   it('prints a curl command that creates a ticket, holds its folder and its port, serves npm run events, and stops in order on a signal', async () => {
     const { child, output, url } = await start();
     // The store: every other process starts when it is first needed.
-    expect(childrenOf(child.pid)).toHaveLength(1);
+    expect(findChildren(child.pid)).toHaveLength(1);
     const curl = output.split('\n').find((line) => line.startsWith('curl ')) ?? '';
     const [, token = ''] = /Bearer (\S+)'/.exec(curl) ?? [];
     const [, body = ''] = /-d '(.*)'$/.exec(curl) ?? [];
@@ -117,7 +117,7 @@ describe('npm start', () => {
     expect(drained).toMatchObject({ code: 0, error: '' });
     expect(listed).toEqual({ code: 0, out: expect.stringMatching(/^(\w+: 0 dead letters\n){6}$/), error: '' });
 
-    const [store] = childrenOf(child.pid);
+    const [store] = findChildren(child.pid);
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([0, null]);
     expect(alive(store?.pid ?? 0)).toBe(false);
@@ -125,7 +125,7 @@ describe('npm start', () => {
 
   it.runIf(isDeep)('takes at most 450 MB before the first request, in all its processes', async () => {
     const { child } = await start();
-    const memory = () => [child, ...childrenOf(child.pid)].reduce((sum, { pid }) => sum + residentMb(pid), 0);
+    const memory = () => [child, ...findChildren(child.pid)].reduce((sum, { pid }) => sum + residentMb(pid), 0);
     await expect.poll(memory).toBeLessThan(450);
     // The memory stays below the limit.
     for (let nth = 0; nth < 10; nth++) {
@@ -182,7 +182,7 @@ describe('npm start', () => {
       await vi.waitFor(async () => expect(await described()).toEqual(expect.arrayContaining(['/ticket/search'])), {
         timeout: 60_000,
       });
-      const gateway = childrenOf(child.pid).find(({ args }) => args.includes('gateway'));
+      const gateway = findChildren(child.pid).find(({ args }) => args.includes('gateway'));
       process.kill(gateway?.pid ?? 0, 'SIGKILL');
       await vi.waitFor(
         () => expect(errorOutput()).toContain('gateway has ended (SIGKILL); it is restarted in 250 ms.'),
@@ -191,7 +191,7 @@ describe('npm start', () => {
         },
       );
       await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 60_000 });
-      const all = childrenOf(child.pid);
+      const all = findChildren(child.pid);
       const store = 1;
       expect(all).toHaveLength(services.length + store);
       expect(residentMb(child.pid)).toBeLessThan(150);
@@ -204,12 +204,12 @@ describe('npm start', () => {
 it('gives the other services the ports that follow the port of the gateway, unless they are taken', {
   retry: 3,
 }, async () => {
-  const { choosePorts, portsOf } = await import('../dev/ports.ts');
-  const gateway = portsOf(await choosePorts(0), 'gateway').http;
+  const { choosePorts, findPorts } = await import('../dev/ports.ts');
+  const gateway = findPorts(await choosePorts(0), 'gateway').http;
   const other = createServer().listen({ host: '127.0.0.1', port: gateway + 2 });
   await once(other, 'listening');
   const ports = await choosePorts(gateway);
-  expect(portsOf(ports, services[0]?.name ?? '').http).toBe(gateway + 1);
+  expect(findPorts(ports, services[0]?.name ?? '').http).toBe(gateway + 1);
   const chosen = [...ports.values()].flatMap(({ http, grpc, internal }) => [http, grpc, internal]).filter(Boolean);
   expect(new Set([...chosen, gateway + 2]).size).toBe(chosen.length + 1);
   other.close();

@@ -27,7 +27,7 @@ function renderService(entry: ServiceEntry): string {
     image,
     ...publishPort(publishedPorts[name], entry.ports.http),
     `    environment:${hasStore ? ` &${name}` : ''}`,
-    ...environmentOf(entry).map(([variable, value]) => `      ${variableName(name, variable)}: ${value}`),
+    ...toEnvironment(entry).map(([variable, value]) => `      ${variableName(name, variable)}: ${value}`),
     ...(background.length > 0 ? [`      ${rolesVariable}: api`] : []),
     secrets,
     ...(hasStore
@@ -51,7 +51,7 @@ function renderService(entry: ServiceEntry): string {
 }
 
 /** The variables of a service without its prefix, with their values as YAML. */
-function environmentOf(entry: ServiceEntry): (readonly [string, string])[] {
+function toEnvironment(entry: ServiceEntry): (readonly [string, string])[] {
   const { name, ports, roles, calls } = entry;
   const usesBus = entry.publishes.length + consumedTopics(entry).length > 0;
   const variables: Record<string, string> = {
@@ -65,7 +65,7 @@ function environmentOf(entry: ServiceEntry): (readonly [string, string])[] {
       KAFKA_BROKERS: fromEngine('KAFKA_BROKERS', 'kafka:9092'),
       KAFKA_REPLICAS: `"${fromEngine('KAFKA_REPLICAS', '1')}"`,
     }),
-    ...Object.fromEntries(calls.map((called) => addressOf(called, ports.grpc === undefined))),
+    ...Object.fromEntries(calls.map((called) => toAddress(called, ports.grpc === undefined))),
     ...(entry.keepsSecrets && {
       ENCRYPTION_KEY: `\${ENCRYPTION_KEY:?run npm run compose:init}`,
       PREVIOUS_ENCRYPTION_KEY: fromEngine('PREVIOUS_ENCRYPTION_KEY'),
@@ -90,7 +90,7 @@ function fromEngine(name: string, byDefault = ''): string {
   return `\${${name}:-${byDefault}}`;
 }
 
-function addressOf(called: string, byRest: boolean): [string, string] {
+function toAddress(called: string, byRest: boolean): [string, string] {
   const { http, grpc } = serviceNamed(called).ports;
   const name = called.toUpperCase();
   return byRest ? [`${name}_URL`, `http://${called}:${http}`] : [`${name}_TARGET`, `${called}:${grpc}`];

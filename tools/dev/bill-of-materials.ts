@@ -30,7 +30,7 @@ export function billOfMaterials(service: string): Plugin {
       const files = Object.values(bundle).flatMap((one) =>
         one.type === 'chunk' ? one.moduleIds : one.originalFileNames,
       );
-      const packages = packagesOf(files);
+      const packages = listPackages(files);
       this.emitFile({ type: 'asset', fileName: billFile, source: cycloneDx(service, packages) });
       this.emitFile({ type: 'asset', fileName: licencesFile, source: licenceTexts(service, packages) });
     },
@@ -38,13 +38,13 @@ export function billOfMaterials(service: string): Plugin {
 }
 
 /** The packages to which files belong, by name and version. Errors: a package that names no licence. */
-function packagesOf(files: readonly string[]): BundledPackage[] {
+function listPackages(files: readonly string[]): BundledPackage[] {
   // Folders that begin with a dot are no packages.
   const folders = new Set(files.flatMap((id) => /^.*\/node_modules\/(@[^/]+\/)?[^./][^/]*/.exec(id)?.[0] ?? []));
   const packages = [...folders].flatMap((folder) => readPackage(folder));
-  const keyOf = ({ name, version }: BundledPackage) => `${name} ${version}`;
-  const byKey = new Map(packages.map((one) => [keyOf(one), one]));
-  return [...byKey.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const toKey = ({ name, version }: BundledPackage) => `${name} ${version}`;
+  const byKey = new Map(packages.map((one) => [toKey(one), one]));
+  return [...byKey.values()].sort((a, b) => (toKey(a) < toKey(b) ? -1 : 1));
 }
 
 interface PackageJson {
@@ -82,16 +82,16 @@ function cycloneDx(service: string, packages: readonly BundledPackage[]): string
     bomRef: `ticketing-${service}@${version}`,
     version,
   });
-  subject.licenses.add(licenceOf('MIT'));
+  subject.licenses.add(toLicence('MIT'));
   const bill = new Models.Bom();
   bill.metadata.component = subject;
   for (const one of packages) {
     const component = new Models.Component(Enums.ComponentType.Library, one.name, {
-      bomRef: purlOf(one),
-      purl: purlOf(one),
+      bomRef: toPurl(one),
+      purl: toPurl(one),
       version: one.version,
     });
-    component.licenses.add(licenceOf(one.licence));
+    component.licenses.add(toLicence(one.licence));
     bill.components.add(component);
     subject.dependencies.add(component.bomRef);
   }
@@ -100,11 +100,11 @@ function cycloneDx(service: string, packages: readonly BundledPackage[]): string
 }
 
 /** The address of a package, as https://github.com/package-url/purl-spec defines it. */
-function purlOf({ name, version }: BundledPackage): string {
+function toPurl({ name, version }: BundledPackage): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
 
-function licenceOf(licence: string): Models.License {
+function toLicence(licence: string): Models.License {
   if (SPDX.isSupportedSpdxId(licence)) return new Models.SpdxLicense(licence);
   return / (AND|OR|WITH) /.test(licence) ? new Models.LicenseExpression(licence) : new Models.NamedLicense(licence);
 }

@@ -108,7 +108,7 @@ interface Bill {
   }[];
 }
 
-const billOf = (service: string) => JSON.parse(readFileSync(join(folder, service, billFile), 'utf8')) as Bill;
+const readBill = (service: string) => JSON.parse(readFileSync(join(folder, service, billFile), 'utf8')) as Bill;
 
 // asvs: 15.1.2
 test.each(services)('the bill of materials of $name is CycloneDX, and names accepted licences only', ({ name }) => {
@@ -125,7 +125,7 @@ test.each(services)('the bill of materials of $name is CycloneDX, and names acce
     ajv.addSchema({ ...schema(file), $id: `http://cyclonedx.org/schema/${file}` });
   }
   const validate = ajv.compile(schema('bom-1.6.SNAPSHOT.schema.json'));
-  const bill = billOf(name);
+  const bill = readBill(name);
   validate(bill);
   expect(validate.errors).toBeNull();
   const licences = bill.components.flatMap(({ licenses }) =>
@@ -139,7 +139,7 @@ test.each(services)('the bill of materials of $name is CycloneDX, and names acce
 
 // asvs: 15.1.2
 test('a bill of materials has what is in the bundle, and nothing else', () => {
-  const names = (service: string) => billOf(service).components.map(({ name }) => name);
+  const names = (service: string) => readBill(service).components.map(({ name }) => name);
   // Used by the worker of the service only, by a program that loads it later, and copied by another package.
   expect(names('templates')).toContain('handlebars');
   expect(names('tickets')).not.toContain('handlebars');

@@ -3,7 +3,7 @@ import { type ServiceEntry, services, variableName } from '@ticketing/system/ser
 import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import type { DevelopmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { type BusAddress, serviceVariables } from '@ticketing/testkit/service-variables.ts';
-import { portsOf, type SystemPorts } from './ports.ts';
+import { findPorts, type SystemPorts } from './ports.ts';
 
 /** The values from which the variables of a development system are derived. */
 export interface SystemLayout {
@@ -27,8 +27,8 @@ export function systemEnvironment(layout: SystemLayout, given: Environment): Env
   const derived = services.flatMap((entry) => {
     const variables = serviceVariables(entry, {
       ...layout,
-      ports: portsOf(ports, entry.name),
-      calledPorts: (name) => portsOf(ports, name),
+      ports: findPorts(ports, entry.name),
+      calledPorts: (name) => findPorts(ports, name),
       bus,
     });
     return Object.entries(variables).filter(

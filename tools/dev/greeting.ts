@@ -3,7 +3,7 @@ import { type ServiceEntry, services, variableName } from '@ticketing/system/ser
 import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
 import type { DevelopmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
-import { portsOf, type SystemPorts } from './ports.ts';
+import { findPorts, type SystemPorts } from './ports.ts';
 
 const tokenLifetimeSeconds = 12 * 3600;
 
@@ -16,7 +16,7 @@ export async function greeting(
   environment: Environment,
 ): Promise<string> {
   const address = (port: number) => `${certificates ? 'https' : 'http'}://127.0.0.1:${port}`;
-  const gateway = portsOf(ports, 'gateway');
+  const gateway = findPorts(ports, 'gateway');
   const name = { name: 'Ada Admin', firstName: 'Ada', lastName: 'Admin' };
   const admin = { sub: '1', kind: 'user', roleId: 1, ...name, email: 'ada@example.com' };
   const token = await signToken(keys.issuerKeyFile, admin, tokenLifetimeSeconds);
@@ -29,13 +29,14 @@ export async function greeting(
   const rpc = services
     .filter(({ ports: kinds }) => kinds.grpc !== undefined)
     .map(
-      ({ name }) => `${name} 127.0.0.1:${portsOf(ports, name).grpc} (Connect ${address(portsOf(ports, name).http)})`,
+      ({ name }) =>
+        `${name} 127.0.0.1:${findPorts(ports, name).grpc} (Connect ${address(findPorts(ports, name).http)})`,
     );
   const lines = [
     `REST       ${address(gateway.http)}`,
     `reference  ${address(gateway.http)}/docs`,
     `gRPC       ${rpc.join(', ')}`,
-    `metrics    ${services.map(({ name }) => `http://127.0.0.1:${portsOf(ports, name).internal}/metrics`).join(', ')}`,
+    `metrics    ${services.map(({ name }) => `http://127.0.0.1:${findPorts(ports, name).internal}/metrics`).join(', ')}`,
     `data       ${dataDir}`,
     ...(certificates
       ? [`authority  ${certificates.caFile} (services demand a certificate of it, the gateway does not)`]

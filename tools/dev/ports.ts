@@ -33,7 +33,7 @@ export async function choosePorts(wanted: number): Promise<SystemPorts> {
 }
 
 /** The ports of a service. Errors: throws if there is no such service. */
-export function portsOf(ports: SystemPorts, name: string): ServicePorts {
+export function findPorts(ports: SystemPorts, name: string): ServicePorts {
   const found = ports.get(name);
   if (!found) throw new Error(`No ports were chosen for ${name}.`);
   return found;

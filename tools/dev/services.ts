@@ -48,10 +48,10 @@ export const processEnvironment = {
  * The arguments of Node that run a service as in production: flags, and the program that was built from its sources.
  */
 export async function serviceProgram(service: string): Promise<string[]> {
-  return programOf(await currentBuild(), service);
+  return toProgram(await currentBuild(), service);
 }
 
-function programOf(folder: string, service: string): string[] {
+function toProgram(folder: string, service: string): string[] {
   return [...nodeFlags, programIn(folder, service)];
 }
 
@@ -59,7 +59,7 @@ function programOf(folder: string, service: string): string[] {
 export async function startSplit(given: Environment): Promise<RunningServices> {
   const folder = await currentBuild();
   const environment = { ...processEnvironment, ...given, NODE_COMPILE_CACHE: join(folder, 'compiled') };
-  const children = services.map(({ name }) => superviseChild(name, programOf(folder, name), environment));
+  const children = services.map(({ name }) => superviseChild(name, toProgram(folder, name), environment));
   const stop = async () => {
     for (const child of children.toReversed()) await child.stop();
   };

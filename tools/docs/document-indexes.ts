@@ -17,14 +17,14 @@ export function withDocumentLists(root: string, document: string, text: string):
   const folder = join(document, '..');
   const lists = Object.entries(documentIndexes[document] ?? {}).map(([name, pattern]) => {
     const paths = globSync(pattern, { cwd: root }).sort();
-    const lines = paths.map((path) => `- [${titleOf(join(root, path))}](${relative(folder, path)})`);
+    const lines = paths.map((path) => `- [${readTitle(join(root, path))}](${relative(folder, path)})`);
     return [name, lines.join('\n')];
   });
   return withGeneratedParts(text, Object.fromEntries(lists));
 }
 
 /** The first heading of a document. Errors: it has none. */
-function titleOf(path: string): string {
+function readTitle(path: string): string {
   const [, title] = /^# (.+)$/m.exec(readFileSync(path, 'utf8')) ?? [];
   if (!title) throw new Error(`${path} has no title.`);
   return title.trim();

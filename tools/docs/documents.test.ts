@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { documentIndexes, withDocumentLists } from './document-indexes.ts';
 import { runDocuments } from './documents.ts';
 import { brokenLinks, linkedFiles } from './links.ts';
-import { differences, partOf, readableJson, steady } from './shape.ts';
+import { differences, measurePart, readableJson, steady } from './shape.ts';
 import { startShell } from './shell.ts';
 import { snippetsIn } from './snippets.ts';
 import { architectureDocument, withSystemDrawing } from './system-drawing.ts';
@@ -118,7 +118,7 @@ test('ignores in a part what it does not show, but compares what it shows', () =
   expect(differences({ tags: [] }, actual, true)).toHaveLength(1);
   expect(differences({ tags: [{ id: 3 }] }, actual, true)).toHaveLength(1);
   expect(differences({ missing: null }, actual, true)).toHaveLength(1);
-  expect(partOf({ tags: [{ id: 0 }], empty: [] }, actual)).toEqual({ tags: [{ id: 2 }], empty: [] });
+  expect(measurePart({ tags: [{ id: 0 }], empty: [] }, actual)).toEqual({ tags: [{ id: 2 }], empty: [] });
 });
 
 test('writes JSON that fits in a line in one', () => {

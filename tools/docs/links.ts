@@ -33,7 +33,7 @@ function leadsSomewhere(root: string, document: string, target: string): boolean
   const file = path === '' ? join(root, document) : join(root, dirname(document), decodeURI(path));
   if (!existsSync(file)) return false;
   if (anchor === undefined) return true;
-  return statSync(file).isFile() && file.endsWith('.md') && anchorsOf(file).has(decodeURIComponent(anchor));
+  return statSync(file).isFile() && file.endsWith('.md') && listAnchors(file).has(decodeURIComponent(anchor));
 }
 
 function isOutside(target: string): boolean {
@@ -59,13 +59,13 @@ function withoutCode(text: string): string {
 const anchors = new Map<string, Set<string>>();
 
 /** The anchors that a forge gives to the headings of a document: a repeated one gets a number. */
-function anchorsOf(file: string): Set<string> {
+function listAnchors(file: string): Set<string> {
   const known = anchors.get(file);
   if (known) return known;
   const found = new Set<string>();
   const text = readFileSync(file, 'utf8').replace(/^```[\s\S]*?^```$/gm, '');
   for (const [, heading = ''] of text.matchAll(/^#{1,6} (.+)$/gm)) {
-    const slug = slugOf(heading);
+    const slug = readSlug(heading);
     let unique = slug;
     for (let count = 1; found.has(unique); count += 1) unique = `${slug}-${count}`;
     found.add(unique);
@@ -74,7 +74,7 @@ function anchorsOf(file: string): Set<string> {
   return found;
 }
 
-function slugOf(heading: string): string {
+function readSlug(heading: string): string {
   const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').trim();
   return text
     .toLowerCase()

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StartedSystem } from '../dev/started-system.ts';
-import { differences, missing, partOf, readableJson, steady } from './shape.ts';
+import { differences, measurePart, missing, readableJson, steady } from './shape.ts';
 import { type Shell, startShell } from './shell.ts';
 import { type Snippet, snippetsIn } from './snippets.ts';
 
@@ -96,7 +96,7 @@ function judge(output: string, shown: Snippet | undefined): string[] {
 function updated(shown: Snippet, output: string): string {
   if (shown.language === 'text') return `${output.trim()}\n`;
   const actual: unknown = JSON.parse(output);
-  return `${readableJson(shown.name === 'part' ? partOf(JSON.parse(shown.code), actual) : actual)}\n`;
+  return `${readableJson(shown.name === 'part' ? measurePart(JSON.parse(shown.code), actual) : actual)}\n`;
 }
 
 function replaceBlocks(path: string, replacements: ReadonlyMap<Snippet, string>): void {

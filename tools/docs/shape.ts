@@ -67,19 +67,19 @@ function isCut(shown: object, isPart: boolean): boolean {
 }
 
 /** The members of a value that a document shows a part of. */
-export function partOf(shown: unknown, actual: unknown): unknown {
+export function measurePart(shown: unknown, actual: unknown): unknown {
   if (typeof shown === 'object' && shown && !isCut(shown, true)) return actual;
   if (Array.isArray(shown) && Array.isArray(actual)) {
-    return actual.slice(0, shown.length).map((element, index) => partOf(shown[index], element));
+    return actual.slice(0, shown.length).map((element, index) => measurePart(shown[index], element));
   }
   if (!isObject(shown) || !isObject(actual)) return actual;
   const kept = Object.keys(shown).filter((member) => member in actual);
-  return Object.fromEntries(kept.map((member) => [member, partOf(shown[member], actual[member])]));
+  return Object.fromEntries(kept.map((member) => [member, measurePart(shown[member], actual[member])]));
 }
 
 /** JSON as a document shows it: a value that fits in a line is in one line. */
 export function readableJson(value: unknown, indent = ''): string {
-  const inLine = lineOf(value);
+  const inLine = renderLine(value);
   if (indent.length + inLine.length <= 100 || typeof value !== 'object' || value === null) return inLine;
   const inner = `${indent}  `;
   const parts = Array.isArray(value)
@@ -89,10 +89,10 @@ export function readableJson(value: unknown, indent = ''): string {
   return `${open}\n${parts.join(',\n')}\n${indent}${close}`;
 }
 
-function lineOf(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(lineOf).join(', ')}]`;
+function renderLine(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(renderLine).join(', ')}]`;
   if (!isObject(value)) return JSON.stringify(value);
-  const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}: ${lineOf(member)}`);
+  const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}: ${renderLine(member)}`);
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }
 

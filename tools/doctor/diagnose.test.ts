@@ -11,7 +11,7 @@ function process(service: string, metrics = '', rest: Partial<ObservedProcess> =
   return { url: 'http://10.0.0.1', service, down: [], samples: readExposition(text).samples, ...rest };
 }
 
-const pagesOf = (...processes: ObservedProcess[]) =>
+const listPages = (...processes: ObservedProcess[]) =>
   diagnose(processes, { services: [] }).map(({ runbook }) => runbook);
 
 test('finds nothing wrong with a healthy system', () => {
@@ -23,8 +23,8 @@ test('finds nothing wrong with a healthy system', () => {
 
 test.each(metricLimits)('$metric is a problem above $above only, as its alert says', ({ metric, above, runbook }) => {
   const step = above < 1 ? 0.01 : 1;
-  expect(pagesOf(process('tickets', `${metric}{service="tickets"} ${above}`))).toEqual([]);
-  expect(pagesOf(process('tickets', `${metric}{service="tickets"} ${above + step}`))).toEqual([runbook]);
+  expect(listPages(process('tickets', `${metric}{service="tickets"} ${above}`))).toEqual([]);
+  expect(listPages(process('tickets', `${metric}{service="tickets"} ${above + step}`))).toEqual([runbook]);
   const page = `docs/operations/runbooks/${runbook}.md`;
   const alert = readRules().alerts.find(({ annotations }) => annotations?.runbook_url === page);
   expect(alert?.expr).toContain(metric);
@@ -65,7 +65,7 @@ test('a dependency that is down is reported once, a database without set-up as t
     'tickets does not reach mongodb',
     'tickets does not reach bus',
   ]);
-  expect(pagesOf(process('tickets', 'store_missing_set_up 1', { down: ['mongodb'] }))).toEqual([
+  expect(listPages(process('tickets', 'store_missing_set_up 1', { down: ['mongodb'] }))).toEqual([
     'store-missing-set-up',
   ]);
 });
@@ -73,10 +73,10 @@ test('a dependency that is down is reported once, a database without set-up as t
 // asvs: 16.2.2
 test('clocks of processes may differ by 5 s, and a clock may be behind its database by 2 s', () => {
   const ahead = (clockAhead: number) => process('tickets', '', { clockAhead });
-  expect(pagesOf(ahead(-2), ahead(3))).toEqual([]);
-  expect(pagesOf(ahead(-2), ahead(3.1))).toEqual(['clock-offset']);
-  expect(pagesOf(process('tickets', 'store_clock_offset_seconds -2'))).toEqual([]);
-  expect(pagesOf(process('tickets', 'store_clock_offset_seconds -2.1'))).toEqual(['clock-offset']);
+  expect(listPages(ahead(-2), ahead(3))).toEqual([]);
+  expect(listPages(ahead(-2), ahead(3.1))).toEqual(['clock-offset']);
+  expect(listPages(process('tickets', 'store_clock_offset_seconds -2'))).toEqual([]);
+  expect(listPages(process('tickets', 'store_clock_offset_seconds -2.1'))).toEqual(['clock-offset']);
 });
 
 test('several versions are reported, with their services', () => {
@@ -119,7 +119,7 @@ test('a role without a process is one finding, and the work that waits for it is
   expect(diagnose([process('reporting', roles(75))], { services: [] })).toEqual([
     { what: 'reporting has no consumer: no process with this role was at work for 75 s', runbook: 'role-missing' },
   ]);
-  expect(pagesOf(process('reporting', roles(20)))).toEqual(['consumer-behind']);
+  expect(listPages(process('reporting', roles(20)))).toEqual(['consumer-behind']);
 });
 
 test('an issuer that a service does not reach is no reason why its work waits', () => {

@@ -42,7 +42,7 @@ export async function observeProcess(url: string, expected?: string): Promise<Ob
     const service = samples.find(({ name }) => name === 'ticketing_build_info')?.labels.service ?? expected;
     return { url, service, down, samples, clockAhead: date };
   } catch (error) {
-    return { url, service: expected, problem: reasonOf(error), down: [], samples: [] };
+    return { url, service: expected, problem: readReason(error), down: [], samples: [] };
   }
 }
 
@@ -62,7 +62,7 @@ async function readReadiness(url: string) {
   return { report, date };
 }
 
-function reasonOf(error: unknown): string {
+function readReason(error: unknown): string {
   if (error instanceof UnexpectedResponse || error instanceof SyntaxError) {
     return `is not the internal port of a process of this system: ${error.message}`;
   }

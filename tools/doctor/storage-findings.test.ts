@@ -7,7 +7,7 @@ import { nearlyFull, storageFindings } from './storage-findings.ts';
 const mib = 1024 * 1024;
 
 /** The samples of services whose disks have this much free space and keep 100 MiB. */
-function samplesOf(freeMib: Record<string, number>, reserveMib = 100) {
+function toSamples(freeMib: Record<string, number>, reserveMib = 100) {
   const lines = Object.entries(freeMib).map(([service, free]) =>
     [
       `store_free_bytes{service="${service}"} ${free * mib}`,
@@ -20,7 +20,7 @@ function samplesOf(freeMib: Record<string, number>, reserveMib = 100) {
 const runbook = 'store-full';
 
 test('a full disk and a nearly full one are found once each, with all services on them', () => {
-  const samples = samplesOf({ tickets: 99, settings: 98, intents: 299, templates: 100, gateway: 300 });
+  const samples = toSamples({ tickets: 99, settings: 98, intents: 299, templates: 100, gateway: 300 });
   expect(storageFindings(samples)).toEqual([
     {
       what: 'the disk of the database of settings, tickets is full: writes are refused below 100 MiB of free space, and 98 MiB are free',
@@ -31,7 +31,7 @@ test('a full disk and a nearly full one are found once each, with all services o
       runbook,
     },
   ]);
-  const process = { url: 'http://10.0.0.1', service: 'tickets', down: [], samples: samplesOf({ tickets: 1 }) };
+  const process = { url: 'http://10.0.0.1', service: 'tickets', down: [], samples: toSamples({ tickets: 1 }) };
   expect(diagnose([process], { services: [] }).map((finding) => finding.runbook)).toEqual([runbook]);
 });
 
@@ -40,7 +40,7 @@ test('on a full disk no role is noted, so that a missing role of that service is
     ['consumer', 'relay'].map((role) => `ticketing_role_last_seen_seconds{service="${service}",role="${role}"} 600`),
   );
   const samples = [
-    ...samplesOf({ tickets: 1, settings: 500 }),
+    ...toSamples({ tickets: 1, settings: 500 }),
     ...readExposition(`${roles.join('\n')}\nconsumer_lag_seconds{service="tickets",group="tickets"} 600`).samples,
   ];
   const process = { url: 'http://10.0.0.1', service: 'tickets', down: [], samples };
@@ -52,9 +52,9 @@ test('on a full disk no role is noted, so that a missing role of that service is
 });
 
 test('a roomy disk, one that is not known, and one without a reserve are no findings', () => {
-  expect(storageFindings(samplesOf({ tickets: 300 }))).toEqual([]);
-  expect(storageFindings(samplesOf({ tickets: Number.NaN }, Number.NaN))).toEqual([]);
-  expect(storageFindings(samplesOf({ tickets: 0 }, 0))).toEqual([]);
+  expect(storageFindings(toSamples({ tickets: 300 }))).toEqual([]);
+  expect(storageFindings(toSamples({ tickets: Number.NaN }, Number.NaN))).toEqual([]);
+  expect(storageFindings(toSamples({ tickets: 0 }, 0))).toEqual([]);
   expect(storageFindings(readExposition('outbox_pending{service="tickets"} 1').samples)).toEqual([]);
 });
 

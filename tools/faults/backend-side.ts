@@ -1,7 +1,7 @@
 import { freePort } from '@ticketing/testkit/free-port.ts';
 import { openCaller } from './caller.ts';
 import { type ClientsOptions, startClient } from './clients.ts';
-import { recordFileOf } from './endpoints.ts';
+import { toRecordFile } from './endpoints.ts';
 import type { BackendCall } from './execution-verdict.ts';
 import { readRecords } from './record-file.ts';
 
@@ -16,7 +16,7 @@ export interface BackendSide {
 
 /** Starts the backend system, which is killed and frozen like other clients, and creates the AI agent. */
 export async function startBackendSide({ system, token, dataDir, signal }: ClientsOptions): Promise<BackendSide> {
-  const file = recordFileOf(dataDir, 'backend');
+  const file = toRecordFile(dataDir, 'backend');
   const port = await freePort();
   const backend = startClient({
     name: 'backend',

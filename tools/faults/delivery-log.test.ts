@@ -4,7 +4,7 @@ import { addDelivery, type LogVerdict } from './delivery-log.ts';
 const wiped = { status: 200, responseStart: null, address: null };
 const isDeleted = (id: number) => id === 2;
 
-function verdictOf(delivery: object): LogVerdict {
+function toVerdict(delivery: object): LogVerdict {
   const verdict: LogVerdict = { responsesShown: 0, wrong: [] };
   addDelivery(
     verdict,
@@ -16,19 +16,19 @@ function verdictOf(delivery: object): LogVerdict {
 }
 
 test('a delivery must be made', () => {
-  expect(verdictOf({})).toEqual({ responsesShown: 0, wrong: [] });
-  expect(verdictOf({ status: 'retrying' }).wrong).toEqual(['all: delivery dlv_1 is retrying']);
+  expect(toVerdict({})).toEqual({ responsesShown: 0, wrong: [] });
+  expect(toVerdict({ status: 'retrying' }).wrong).toEqual(['all: delivery dlv_1 is retrying']);
 });
 
 test.each([{ responseStart: 'ok' }, { responseStart: '', address: '127.0.0.1' }])(
   'a delivery may show %j, but not of a deleted ticket',
   (shown) => {
     const attempts = [wiped, { ...wiped, ...shown }];
-    expect(verdictOf({ attempts })).toEqual({ responsesShown: 1, wrong: [] });
-    expect(verdictOf({ attempts, ticketId: 2 })).toEqual({
+    expect(toVerdict({ attempts })).toEqual({ responsesShown: 1, wrong: [] });
+    expect(toVerdict({ attempts, ticketId: 2 })).toEqual({
       responsesShown: 1,
       wrong: ['all: delivery dlv_1 shows a response or an address of the deleted ticket 2'],
     });
-    expect(verdictOf({ ticketId: 2 }).wrong).toEqual([]);
+    expect(toVerdict({ ticketId: 2 }).wrong).toEqual([]);
   },
 );

@@ -12,7 +12,13 @@ const second: SystemProcess = { pid: 1_001, role: 'second settings', isClient: f
 /**
  * Runs faults, without pauses between them, on a stub of a system and its servers. Returns the faults in their order.
  */
-async function faultsOf(seed: number, kills: number, processes: SystemProcess[], hasServers: boolean, focus?: string) {
+async function listFaults(
+  seed: number,
+  kills: number,
+  processes: SystemProcess[],
+  hasServers: boolean,
+  focus?: string,
+) {
   const faults: string[] = [];
   const count = { kills: 0, killsOf: new Map<string, number>(), freezes: 0, last: '' };
   let acknowledged = 0;
@@ -48,24 +54,24 @@ async function faultsOf(seed: number, kills: number, processes: SystemProcess[],
 }
 
 test('kills the given number of times, every process but unknown ones, and the same for the same seed', async () => {
-  const { faults, count } = await faultsOf(1, 80, running, false);
+  const { faults, count } = await listFaults(1, 80, running, false);
   expect(count.kills).toBe(80);
   const killed = faults.filter((fault) => fault.startsWith('SIGKILL')).map((fault) => fault.split(' ')[1]);
   expect(new Set(killed)).toEqual(new Set(disturbed));
-  const again = await faultsOf(1, 80, running, false);
+  const again = await listFaults(1, 80, running, false);
   expect(again.faults.filter((fault) => fault.startsWith('SIGKILL'))).toEqual(
     faults.filter((fault) => fault.startsWith('SIGKILL')),
   );
 });
 
 test('kills clients too, as a quarter of the processes', async () => {
-  const { count } = await faultsOf(1, 200, [...running, client], false);
+  const { count } = await listFaults(1, 200, [...running, client], false);
   expect(count.killsOf.get(client.role)).toBeGreaterThan(20);
   expect(count.killsOf.get(client.role)).toBeLessThan(80);
 });
 
 test('kills a service in the focus the given number of times, its second process included', async () => {
-  const { faults, count } = await faultsOf(1, 60, [...running, client, second], false, 'settings');
+  const { faults, count } = await listFaults(1, 60, [...running, client, second], false, 'settings');
   expect(count.killsOf.get('settings')).toBe(60);
   expect(count.kills).toBeGreaterThan(80);
   expect(count.kills).toBeLessThan(200);
@@ -75,13 +81,13 @@ test('kills a service in the focus the given number of times, its second process
 test('kills every service about equally often, so that as few kills as there are services hit each', async () => {
   const replicas = running.map((one) => ({ ...one, pid: one.pid + 100, role: `second ${one.role}` }));
   for (const seed of [1, 2, 3]) {
-    const { count } = await faultsOf(seed, 20, [...running, ...replicas.slice(2, -1)], false);
+    const { count } = await listFaults(seed, 20, [...running, ...replicas.slice(2, -1)], false);
     for (const { name } of services) expect(count.killsOf.get(name)).toBeGreaterThan(0);
   }
 });
 
 test('thaws (SIGCONT) every process that it has frozen (SIGSTOP)', async () => {
-  const { faults, count } = await faultsOf(2, 60, running, false);
+  const { faults, count } = await listFaults(2, 60, running, false);
   expect(count.freezes).toBeGreaterThan(0);
   for (const [index, fault] of faults.entries()) {
     const [signal, role] = fault.split(' ');
@@ -90,7 +96,7 @@ test('thaws (SIGCONT) every process that it has frozen (SIGSTOP)', async () => {
 });
 
 test('kills, stops and freezes the servers too, and waits until they are restored', async () => {
-  const { faults } = await faultsOf(3, 60, [], true);
+  const { faults } = await listFaults(3, 60, [], true);
   const kinds = ['kill broker', 'stop broker', 'freeze broker', 'kill database', 'stop database', 'freeze database'];
   expect(new Set(faults)).toEqual(new Set([...kinds, 'restored']));
   expect(faults.at(-1)).toBe('restored');

@@ -83,7 +83,7 @@ function kill(options: DisturbOptions): void {
   } else if (!system.signal(target, 'SIGKILL')) return;
   const name = typeof target === 'string' ? target : target.role;
   count.kills += 1;
-  const service = serviceOf(name);
+  const service = findService(name);
   count.killsOf.set(service, (count.killsOf.get(service) ?? 0) + 1);
   if (typeof target === 'string' || !target.isClient) recoveries.begin(`kill of ${name}`);
   noteFault(options, `${name} killed`);
@@ -124,7 +124,7 @@ function choose(
   const starter = running.find(({ role }) => role === 'starter');
   if (isStarter) return starter;
   const chance = random.next();
-  const focused = running.filter(({ role }) => serviceOf(role) === focus);
+  const focused = running.filter(({ role }) => findService(role) === focus);
   if (focused.length > 0 && chance < focusProbability) return random.pick(focused);
   const clients = running.filter(({ isClient }) => isClient);
   if (clients.length > 0 && chance > 1 - clientProbability) return random.pick(clients);
@@ -136,13 +136,13 @@ function choose(
 /** The targets whose service was killed least often, so that a short run hits each service. */
 function leastKilled(targets: readonly (SystemProcess | ServerName)[], { killsOf }: FaultCount) {
   const killsOfTarget = (target: SystemProcess | ServerName) =>
-    killsOf.get(typeof target === 'string' ? target : serviceOf(target.role)) ?? 0;
+    killsOf.get(typeof target === 'string' ? target : findService(target.role)) ?? 0;
   const least = Math.min(...targets.map(killsOfTarget));
   return targets.filter((target) => killsOfTarget(target) === least);
 }
 
 /** The service of a role: the second process of a service has that of the first. */
-function serviceOf(role: string): string {
+function findService(role: string): string {
   return role.replace(/^second /, '');
 }
 

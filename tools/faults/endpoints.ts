@@ -45,7 +45,7 @@ const plans: readonly Plan[] = [
 ];
 
 /** Returns the file in which a client records what it receives, and creates its folder. */
-export function recordFileOf(dataDir: string, name: string): string {
+export function toRecordFile(dataDir: string, name: string): string {
   const folder = join(dataDir, 'received');
   mkdirSync(folder, { recursive: true });
   return join(folder, `${name.replaceAll(/\W+/g, '-')}.jsonl`);
@@ -67,7 +67,7 @@ async function startEndpoint(
   const url = `http://127.0.0.1:${port}/${name.replaceAll(/\W+/g, '-')}`;
   const subchannelIds = isOfSubchannel ? [subchannelId] : [];
   const { id, secret } = await caller.request('POST', '/webhook', { url, eventTypes, subchannelIds });
-  const file = recordFileOf(dataDir, name);
+  const file = toRecordFile(dataDir, name);
   const receiver = startClient({
     name: `receiver of ${name}`,
     program: 'receiver.ts',

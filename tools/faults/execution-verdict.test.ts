@@ -47,11 +47,11 @@ function given() {
 
 type Given = { executions: ShownExecution[]; observed: ObservedExecutions };
 
-const findingsOf = ({ executions, observed }: Given) => executionFindings(judgeExecutions({ executions }, observed));
+const listFindings = ({ executions, observed }: Given) => executionFindings(judgeExecutions({ executions }, observed));
 
 test('a run in which each intent was carried out once is right', () => {
   const { executions, observed } = given();
-  expect(findingsOf({ executions, observed })).toEqual([]);
+  expect(listFindings({ executions, observed })).toEqual([]);
   expect(judgeExecutions({ executions }, observed)).toMatchObject({ acknowledged: 5, proposed: 3, effects: 3 });
 });
 
@@ -130,6 +130,6 @@ describe('finds', () => {
       'no intent was carried out',
     ],
   ])('%s', (_, change, finding) => {
-    expect(findingsOf(change(given()))).toContain(finding);
+    expect(listFindings(change(given()))).toContain(finding);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type LoadResponse, outcomeOf } from './load-sender.ts';
+import { type LoadResponse, toOutcome } from './load-sender.ts';
 
 const response = (status: number, code?: string): LoadResponse => ({ status, body: { code }, sentAt: 0 });
 
@@ -17,5 +17,5 @@ test.each<[string, LoadResponse]>([
   ['unknown', response(503)],
   ['unknown', undefined],
 ])('a request is %s after %j', (outcome, given) => {
-  expect(outcomeOf(given)).toBe(outcome);
+  expect(toOutcome(given)).toBe(outcome);
 });

@@ -78,7 +78,7 @@ export function isSuccess(response: LoadResponse): boolean {
  * Decides the outcome of a request from its response. An error of the client is a refusal, and so is a template that
  * cannot be rendered at the moment; any other error of the system may follow the change.
  */
-export function outcomeOf(response: LoadResponse): Outcome {
+export function toOutcome(response: LoadResponse): Outcome {
   if (isSuccess(response)) return 'acknowledged';
   if (response?.body.code === 'templates_unavailable') return 'refused';
   return response !== undefined && [400, 404, 409, 412].includes(response.status) && !mayFollowChange(response)

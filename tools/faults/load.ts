@@ -120,7 +120,7 @@ class Writer {
     const subchannel = this.#random.next() < 0.4 ? { subchannelId: this.#shared.subchannelId } : {};
     const ticket = { channel, subject: this.#name, priority: this.#priority(), tags: tagIds, ...subchannel };
     const response = await this.#send('POST', '/ticket', ticket);
-    const state = stateOf(response?.body);
+    const state = toState(response?.body);
     if (!isSuccess(response) || !state) return;
     this.#shared.ledger.ticketChangeAcknowledged(state.id, state);
     this.#shared.tickets.push(state.id);
@@ -130,7 +130,7 @@ class Writer {
     const id = this.#someTicket();
     const change = { ...this.#change(), ...(this.#random.next() < 0.05 ? { tagIds: this.#someTags() } : {}) };
     const response = await this.#send('PATCH', `/ticket/${id}`, change);
-    const state = stateOf(response?.body.ticket);
+    const state = toState(response?.body.ticket);
     if (isSuccess(response) && state) this.#shared.ledger.ticketChangeAcknowledged(id, state);
   }
 
@@ -243,7 +243,7 @@ function isRefusal(response: LoadResponse): boolean {
 }
 
 /** Reads the state of a ticket from the JSON of a response. */
-export function stateOf(response: unknown): (TicketState & { id: number }) | undefined {
+export function toState(response: unknown): (TicketState & { id: number }) | undefined {
   if (!isObject(response) || typeof response.id !== 'number' || typeof response.version !== 'number') return undefined;
   const tagIds = Array.isArray(response.tagIds) ? response.tagIds.toSorted().join(', ') : '';
   const { id, version } = response;

@@ -30,7 +30,7 @@ export function openLog(file: string): SystemLog {
     appendFileSync(file, `${line}\n`);
     last.push(line);
     if (last.length > tailLines) last.shift();
-    const sentence = sentenceOf(line);
+    const sentence = readSentence(line);
     if (sentence !== undefined) counts.set(sentence, (counts.get(sentence) ?? 0) + 1);
   }
 
@@ -57,7 +57,7 @@ const levels = new Map([
 ]);
 
 /** Describes a log line of a service, without numbers, so that equal events count as one; undefined for any other line. */
-export function sentenceOf(line: string): string | undefined {
+export function readSentence(line: string): string | undefined {
   const entry = line.startsWith('{') ? parseJson(line) : undefined;
   if (!isObject(entry) || typeof entry.level !== 'number') return undefined;
   const cause = isObject(entry.err) ? [entry.err.type, entry.err.message].filter(Boolean).join(': ') : '';

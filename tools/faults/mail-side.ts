@@ -2,7 +2,7 @@ import type { Environment } from '@ticketing/runtime/config-reader.ts';
 import { variableName } from '@ticketing/system/services.ts';
 import { type Caller, openCaller } from './caller.ts';
 import { type ClientsOptions, startClient } from './clients.ts';
-import { recordFileOf } from './endpoints.ts';
+import { toRecordFile } from './endpoints.ts';
 import type { LeftMail } from './message-verdict.ts';
 import type { Mailbox } from './message-writer.ts';
 import { readRecords } from './record-file.ts';
@@ -42,7 +42,7 @@ async function createTemplate(caller: Caller): Promise<number> {
 
 /** Starts the mail server, which is killed and frozen like other clients, and creates the mailbox. */
 export async function startMailSide({ system, token, dataDir, port, signal }: MailSideOptions): Promise<MailSide> {
-  const file = recordFileOf(dataDir, 'mails');
+  const file = toRecordFile(dataDir, 'mails');
   const server = startClient({
     name: 'mail server',
     program: 'mail-server.ts',

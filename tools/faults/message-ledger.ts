@@ -43,7 +43,7 @@ export class MessageLedger {
 const markerPattern = /\bfaults-m\d+-\d+\b/;
 
 /** The marker of a message, which nothing else contains. */
-export function markerOf(writer: number, count: number): string {
+export function toMarker(writer: number, count: number): string {
   return `faults-m${writer}-${count}`;
 }
 

@@ -74,7 +74,7 @@ export function judgeMessages(ledger: Ledger, observed: ObservedMessages): Messa
       ...judged.flatMap(({ unexpected }) => unexpected),
       ...all
         .filter(({ marker }) => !marker || !ledger.messages.messages.has(marker))
-        .map((one) => `${nameOf(one)} was not sent`),
+        .map((one) => `${toName(one)} was not sent`),
     ],
     wrongMails: [
       ...(mails.length === 0 ? ['no message was sent as a mail'] : []),
@@ -92,7 +92,7 @@ export function messageFindings(verdict: MessageVerdict): string[] {
   return [...lost, ...unexpected, ...wrongMails, ...countsThatDiffer, ...events];
 }
 
-function nameOf({ marker, id, ticketId }: { marker?: string | undefined; id: number; ticketId: number }): string {
+function toName({ marker, id, ticketId }: { marker?: string | undefined; id: number; ticketId: number }): string {
   return `message ${id} of ticket ${ticketId} (${marker ?? 'without a marker'})`;
 }
 
@@ -134,8 +134,8 @@ function judgeMessage(
 function mailsNotLeft(mails: readonly ShownMessage[], left: readonly LeftMail[]): string[] {
   const ids = new Set(left.map(({ messageId }) => messageId));
   return mails.flatMap((one) => {
-    if (one.deliveryStatus !== 'sent') return [`${nameOf(one)} is ${one.deliveryStatus}`];
-    return ids.has(one.externalId ?? '') ? [] : [`${nameOf(one)} is sent, but has not arrived as ${one.externalId}`];
+    if (one.deliveryStatus !== 'sent') return [`${toName(one)} is ${one.deliveryStatus}`];
+    return ids.has(one.externalId ?? '') ? [] : [`${toName(one)} is sent, but has not arrived as ${one.externalId}`];
   });
 }
 
@@ -193,12 +193,12 @@ function wrongEvents({ messages }: MessageLedger, { shown, openingIds, events }:
     const key = `${event.ticketId} ${event.conversationId}`;
     announced.set(key, (announced.get(key) ?? new Set()).add(version));
   }
-  const keyOf = ({ ticketId, id }: ShownMessage) => `${ticketId} ${id}`;
+  const toKey = ({ ticketId, id }: ShownMessage) => `${ticketId} ${id}`;
   for (const one of all.filter(({ isDraft, id }) => !isDraft && !openingIds.has(id))) {
-    const versions = announced.get(keyOf(one))?.size ?? 0;
-    if (versions !== 1) wrong.push(`${nameOf(one)} has ${versions} events`);
+    const versions = announced.get(toKey(one))?.size ?? 0;
+    if (versions !== 1) wrong.push(`${toName(one)} has ${versions} events`);
   }
-  const keys = new Set(all.filter(({ isDraft }) => !isDraft).map(keyOf));
+  const keys = new Set(all.filter(({ isDraft }) => !isDraft).map(toKey));
   const deleted = new Set(
     [...messages.values()].filter(({ deletion }) => deletion !== undefined).map(({ conversationId }) => conversationId),
   );

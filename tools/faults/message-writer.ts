@@ -1,8 +1,8 @@
 import type { JsonObject } from '../import/json.ts';
 import type { Ledger } from './ledger.ts';
-import { isSuccess, type LoadResponse, type LoadSender, outcomeOf } from './load-sender.ts';
+import { isSuccess, type LoadResponse, type LoadSender, toOutcome } from './load-sender.ts';
 import type { MailSender } from './mail-sender.ts';
-import { type MessageKind, markerOf, type SentMessage } from './message-ledger.ts';
+import { type MessageKind, type SentMessage, toMarker } from './message-ledger.ts';
 import type { Random } from './random.ts';
 
 /** A mailbox of the system. */
@@ -66,7 +66,7 @@ export class MessageWriter {
     const text = this.#byTemplate(message) ?? { body: message.marker };
     const body = { channel: 'email', subchannelId, subject: 'faults', ...text, ...people, ...files };
     const response = await this.#send('POST', '/ticket', body);
-    message.outcome = outcomeOf(response);
+    message.outcome = toOutcome(response);
     const id = response?.body.id;
     if (!isSuccess(response) || typeof id !== 'number') return;
     message.ticketId = id;
@@ -76,7 +76,7 @@ export class MessageWriter {
   async #write(kind: MessageKind, more: JsonObject): Promise<void> {
     const message = this.#newMessage(kind, this.#someTicket());
     const files = this.#files(message);
-    const text = this.#byTemplate(message) ?? { content: contentOf(message) };
+    const text = this.#byTemplate(message) ?? { content: toContent(message) };
     const body = { ...text, ...more, ...files };
     const response = await this.#send('POST', `/ticket/${message.ticketId}/conversation/reply`, body);
     this.#acknowledge(message, response);
@@ -96,7 +96,7 @@ export class MessageWriter {
     // The next reply goes to the people of the latest message.
     const people = { from: customer, to: [customer] };
     const files = this.#files(message);
-    const text = this.#byTemplate(message) ?? { content: contentOf(message) };
+    const text = this.#byTemplate(message) ?? { content: toContent(message) };
     const body = { ...text, direction, ...people, ...external, ...files };
     const path = `/ticket/${message.ticketId}/conversation/store`;
     const response = await this.#repeat(hasId, () => this.#send('POST', path, body));
@@ -111,7 +111,7 @@ export class MessageWriter {
     const message = this.#newMessage('mail', undefined);
     const messageId = `<${message.marker}@mail.example>`;
     const answered = this.#random.next() < 0.7 ? this.#random.pick(this.#messageIds) : undefined;
-    const mail = mailOf(message.marker, this.#shared.mailbox.address, messageId, answered);
+    const mail = renderMail(message.marker, this.#shared.mailbox.address, messageId, answered);
     message.files = 1;
     const response = await this.#repeat(true, () => this.#shared.mails.receive(this.#random, mail));
     this.#acknowledge(message, response);
@@ -125,14 +125,14 @@ export class MessageWriter {
   /** Repeats a request without a response: until there is one, or, some of the time, not at all. */
   async #repeat(mayRepeat: boolean, send: () => Promise<LoadResponse>): Promise<LoadResponse> {
     const first = await send();
-    if (!mayRepeat || this.#random.next() < 0.3 || outcomeOf(first) !== 'unknown') return first;
+    if (!mayRepeat || this.#random.next() < 0.3 || toOutcome(first) !== 'unknown') return first;
     let response = first;
-    for (let attempt = 1; outcomeOf(response) === 'unknown' && attempt < maxAttempts; attempt++) {
+    for (let attempt = 1; toOutcome(response) === 'unknown' && attempt < maxAttempts; attempt++) {
       if (response?.status === 404) return response;
       response = await send();
     }
     // An earlier attempt may still be carried out.
-    return outcomeOf(response) === 'refused' ? undefined : response;
+    return toOutcome(response) === 'refused' ? undefined : response;
   }
 
   async #changeOwn(): Promise<void> {
@@ -152,22 +152,22 @@ export class MessageWriter {
     if ('attachments' in files) message.files = undefined;
     else message.files = before;
     const content = { message: `${message.marker}, changed`, type: 'text' };
-    const response = await this.#send('PATCH', pathOf(message), { content, ...files });
+    const response = await this.#send('PATCH', toPath(message), { content, ...files });
     if (isSuccess(response) && 'attachments' in files) message.files = after;
     if (response?.status === 404) this.#forget(message);
   }
 
   async #publish(message: SentMessage): Promise<void> {
     message.publishing = 'unknown';
-    const response = await this.#send('PATCH', pathOf(message), { to: [customer], isDraft: false });
+    const response = await this.#send('PATCH', toPath(message), { to: [customer], isDraft: false });
     if (isSuccess(response)) message.publishing = 'acknowledged';
-    if (outcomeOf(response) !== 'unknown' || this.#random.next() < 0.3) this.#forget(message);
+    if (toOutcome(response) !== 'unknown' || this.#random.next() < 0.3) this.#forget(message);
   }
 
   async #delete(message: SentMessage): Promise<void> {
     message.deletion = 'unknown';
-    const response = await this.#send('DELETE', pathOf(message));
-    message.deletion = outcomeOf(response);
+    const response = await this.#send('DELETE', toPath(message));
+    message.deletion = toOutcome(response);
     if (message.deletion !== 'unknown' || this.#random.next() < 0.5) this.#forget(message);
   }
 
@@ -178,13 +178,13 @@ export class MessageWriter {
 
   #newMessage(kind: MessageKind, ticketId: number | undefined): SentMessage {
     this.#markers += 1;
-    const marker = markerOf(this.#writer, this.#markers);
+    const marker = toMarker(this.#writer, this.#markers);
     const unknown = { outcome: 'unknown', conversationId: undefined, files: 0 } as const;
     return this.#shared.ledger.messages.add({ marker, kind, ticketId, ...unknown });
   }
 
   #acknowledge(message: SentMessage, response: LoadResponse): void {
-    message.outcome = outcomeOf(response);
+    message.outcome = toOutcome(response);
     const id = response?.body.id;
     if (typeof id === 'number') message.conversationId = id;
   }
@@ -221,15 +221,15 @@ export class MessageWriter {
   }
 }
 
-function contentOf({ marker }: SentMessage): JsonObject {
+function toContent({ marker }: SentMessage): JsonObject {
   return { message: `${marker}, first`, type: 'text' };
 }
 
-function pathOf({ ticketId, conversationId }: SentMessage): string {
+function toPath({ ticketId, conversationId }: SentMessage): string {
   return `/ticket/${ticketId}/conversation/${conversationId}`;
 }
 
-function mailOf(marker: string, to: string, messageId: string, answered: string | undefined): string {
+function renderMail(marker: string, to: string, messageId: string, answered: string | undefined): string {
   return [
     `From: Kim <${customer}>`,
     `To: ${to}`,

@@ -3,15 +3,15 @@ import type { Endpoint } from './endpoints.ts';
 import { startMisbehaviour } from './misbehave.ts';
 import { seededRandom } from './random.ts';
 
-function endpointOf(name: string, misbehaves: boolean) {
+function toEndpoint(name: string, misbehaves: boolean) {
   const sent: string[] = [];
   const receiver = { send: (behaviour: string) => sent.push(behaviour) };
   return { endpoint: { name, misbehaves, receiver } as unknown as Endpoint, sent };
 }
 
 test('receivers misbehave for a while, then the operator looks after them; in the end they behave', async () => {
-  const failing = endpointOf('failing', true);
-  const steady = endpointOf('steady', false);
+  const failing = toEndpoint('failing', true);
+  const steady = toEndpoint('steady', false);
   const lookedAfter: string[] = [];
   const stop = startMisbehaviour({
     endpoints: [failing.endpoint, steady.endpoint],
@@ -29,7 +29,7 @@ test('receivers misbehave for a while, then the operator looks after them; in th
 });
 
 test('a receiver that misbehaves when the end comes behaves at once', async () => {
-  const { endpoint, sent } = endpointOf('failing', true);
+  const { endpoint, sent } = toEndpoint('failing', true);
   const draws = [0, 1];
   const stop = startMisbehaviour({
     endpoints: [endpoint],

@@ -11,7 +11,7 @@ const delivery = (id: string, secondsAhead: number): JsonObject => ({
 });
 
 /** A system whose lists of deliveries are those of `pages`, one after the other; the last one is repeated. */
-function callerOf(pages: { retrying: JsonObject[]; scheduled: JsonObject[] }[]) {
+function readCaller(pages: { retrying: JsonObject[]; scheduled: JsonObject[] }[]) {
   const redelivered: string[] = [];
   let lists = 0;
   const caller: Caller = {
@@ -32,7 +32,7 @@ function callerOf(pages: { retrying: JsonObject[]; scheduled: JsonObject[] }[]) 
 
 test('sends again what is due later, and what is due but not attempted', async () => {
   const retrying = [delivery('later', 290), delivery('soon', 1), delivery('now', -1), delivery('paused', -60)];
-  const { caller, redelivered } = callerOf([{ retrying, scheduled: [] }]);
+  const { caller, redelivered } = readCaller([{ retrying, scheduled: [] }]);
   const operator = openOperator(caller);
   await operator.redeliverSome(endpoint);
   expect(redelivered).toEqual(['later', 'paused']);
@@ -41,7 +41,7 @@ test('sends again what is due later, and what is due but not attempted', async (
 });
 
 test('goes on until nothing is retried or scheduled, and prints what is left', async () => {
-  const { caller, redelivered } = callerOf([
+  const { caller, redelivered } = readCaller([
     { retrying: [delivery('first', 290)], scheduled: [delivery('second', 290)] },
     { retrying: [], scheduled: [delivery('second', 0)] },
     { retrying: [], scheduled: [] },

@@ -34,7 +34,7 @@ export function openOperator(caller: Caller): Operator {
     }
   }
 
-  async function deliveriesOf({ id }: Endpoint, status: string): Promise<JsonObject[]> {
+  async function readDeliveries({ id }: Endpoint, status: string): Promise<JsonObject[]> {
     return objectsIn(
       await caller.request('GET', `/webhook/${id}/delivery?status=${status}&limit=${pageSize}`),
       'deliveries',
@@ -44,16 +44,16 @@ export function openOperator(caller: Caller): Operator {
   return {
     redelivered: () => redelivered.size,
     async redeliverSome(endpoint) {
-      await redeliver(endpoint, await deliveriesOf(endpoint, 'retrying'));
+      await redeliver(endpoint, await readDeliveries(endpoint, 'retrying'));
     },
     async deliverRest(endpoints, print) {
       const deadline = Date.now() + deadlineMs;
       for (let printedAt = 0; ; ) {
         let left = 0;
         for (const endpoint of endpoints) {
-          const retrying = await deliveriesOf(endpoint, 'retrying');
+          const retrying = await readDeliveries(endpoint, 'retrying');
           await redeliver(endpoint, retrying);
-          left += retrying.length + (await deliveriesOf(endpoint, 'scheduled')).length;
+          left += retrying.length + (await readDeliveries(endpoint, 'scheduled')).length;
         }
         if (left === 0) return;
         if (Date.now() > deadline) throw new Error(`${left} deliveries are not made after three minutes.`);

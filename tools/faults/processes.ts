@@ -34,7 +34,7 @@ const programs: readonly (readonly [part: string, role: string])[] = [
 ];
 
 /** Finds the processes with a mark, including those whose parent has ended. */
-export function processesOf(mark: string): SystemProcess[] {
+export function findProcesses(mark: string): SystemProcess[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => marked(Number(name), mark));
@@ -54,7 +54,7 @@ export function signalProcess(found: SystemProcess, mark: string, signal: NodeJS
 
 /** Kills all processes with a mark, frozen ones too. */
 export function killAll(mark: string): void {
-  for (const found of processesOf(mark)) signalProcess(found, mark, 'SIGKILL');
+  for (const found of findProcesses(mark)) signalProcess(found, mark, 'SIGKILL');
 }
 
 function marked(pid: number, mark: string): SystemProcess[] {

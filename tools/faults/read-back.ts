@@ -15,10 +15,10 @@ import { sharedConfig } from '@ticketing/testkit/shared-config.ts';
 import { HttpTransport } from '../import/http-transport.ts';
 import { isObject, type JsonObject, objectsIn, parseJson } from '../import/json.ts';
 import type { AnalysedTicket, ShownIntent } from './execution-verdict.ts';
-import { stateOf } from './load.ts';
+import { toState } from './load.ts';
 import { findMarker } from './message-ledger.ts';
 import type { MessageCounts, ShownMessage } from './message-verdict.ts';
-import { ticketEventOf } from './subscriber.ts';
+import { parseTicketEvent } from './subscriber.ts';
 import type { Observed, ReadMessage, ShownRow, ShownTicket } from './verdict.ts';
 
 const pageOfTickets = 500;
@@ -93,25 +93,25 @@ async function readMessages(environment: Environment): Promise<ReadMessage[]> {
   } finally {
     await bus.close();
   }
-  return [...read.values()].map(messageOf);
+  return [...read.values()].map(toMessage);
 }
 
 /** The fields that only changes of tickets have. */
 const unchanged = { status: undefined, isReopening: false, event: undefined } as const;
 
-function messageOf({ topic, value }: IncomingMessage): ReadMessage {
+function toMessage({ topic, value }: IncomingMessage): ReadMessage {
   if (topic === tagChangedTopic.name) {
     const { tagId, version, deleted } = fromBinary(TagChangedSchema, value);
     return { subject: `tag ${tagId}`, version, isDeletion: deleted, agentId: undefined, ...unchanged };
   }
   const change = fromBinary(TicketChangedSchema, value);
   const { ticketId, version, type, changes } = change;
-  const newValueOf = (name: string) => {
+  const findNewValue = (name: string) => {
     const given = changes.find(({ field }) => field === name)?.newValue;
     return given && toJson(ValueSchema, given);
   };
-  const agentId = newValueOf('agentId');
-  const status = newValueOf('status');
+  const agentId = findNewValue('agentId');
+  const status = findNewValue('status');
   return {
     subject: `ticket ${ticketId}`,
     version,
@@ -119,7 +119,7 @@ function messageOf({ topic, value }: IncomingMessage): ReadMessage {
     agentId: typeof agentId === 'number' ? agentId : undefined,
     status: typeof status === 'string' ? status : undefined,
     isReopening: change.autoOpenedDueToDueDate,
-    event: ticketEventOf(encodeChange(change)),
+    event: parseTicketEvent(encodeChange(change)),
   };
 }
 
@@ -136,7 +136,7 @@ async function readTickets(get: Get): Promise<ShownTicket[]> {
 }
 
 function shownTicket(response: JsonObject): ShownTicket[] {
-  const state = stateOf(response);
+  const state = toState(response);
   const tags = objectsIn(response, 'tags').sort((left, right) => Number(left.id) - Number(right.id));
   return state ? [{ ...state, tagNames: tags.map(({ name }) => String(name)).join(', ') }] : [];
 }
@@ -193,12 +193,12 @@ async function readRows(get: Get): Promise<ReadRow[]> {
   for (;;) {
     const query = `format=json&orderByField=id&orderByDirection=asc&limit=${pageOfRows}&offset=${rows.length}`;
     const page = objectsIn({ rows: await get('GET', `/export/reporting_tickets?${query}`) }, 'rows');
-    rows.push(...page.map((row) => ({ row: shownRow(row), counts: countsOf(row) })));
+    rows.push(...page.map((row) => ({ row: shownRow(row), counts: toCounts(row) })));
     if (page.length < pageOfRows) return rows;
   }
 }
 
-function countsOf({ incomingMessages, outgoingMessages, internalMessages }: JsonObject): MessageCounts {
+function toCounts({ incomingMessages, outgoingMessages, internalMessages }: JsonObject): MessageCounts {
   return { in: Number(incomingMessages), out: Number(outgoingMessages), internal: Number(internalMessages) };
 }
 

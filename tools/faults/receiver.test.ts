@@ -5,7 +5,7 @@ import { freePort } from '@ticketing/testkit/free-port.ts';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Client, startClient } from './clients.ts';
-import { markName, processesOf, signalProcess } from './processes.ts';
+import { findProcesses, markName, signalProcess } from './processes.ts';
 import type { Behaviour } from './receiver.ts';
 import { readRecords } from './record-file.ts';
 
@@ -66,11 +66,11 @@ test.runIf(process.platform === 'linux')(
     await behave('fail', 500);
     await behave('accept', 200);
     expect(await deliver('evt_1')).toBe(200);
-    const [before] = processesOf(mark);
+    const [before] = findProcesses(mark);
     expect(before && signalProcess(before, mark, 'SIGKILL')).toBe(true);
     await expect.poll(() => deliver('evt_2')).toBe(200);
-    expect(processesOf(mark).map(({ pid }) => pid)).not.toEqual([before?.pid]);
-    expect(processesOf(mark)).toMatchObject([{ role: 'receiver', isClient: true }]);
+    expect(findProcesses(mark).map(({ pid }) => pid)).not.toEqual([before?.pid]);
+    expect(findProcesses(mark)).toMatchObject([{ role: 'receiver', isClient: true }]);
     expect(accepted()).toEqual(['evt_1', 'evt_2']);
   },
 );

@@ -42,7 +42,7 @@ export const command = declareCommand({ usage, options }, async ({ data: dataDir
     count: () => 2,
     port: port === '0' ? await freePort() : Number(port),
     variables: process.env,
-    variablesOf: (index): Environment => (index > 0 ? { [replicaName]: 'true', NODE_OPTIONS: fastClock } : {}),
+    toVariables: (index): Environment => (index > 0 ? { [replicaName]: 'true', NODE_OPTIONS: fastClock } : {}),
     start: keepRunning,
     log: 'inherit',
   });

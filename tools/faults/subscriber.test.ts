@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judgeSubscriber, subscriberFindings, type TicketEvent, ticketEventOf } from './subscriber.ts';
+import { judgeSubscriber, parseTicketEvent, subscriberFindings, type TicketEvent } from './subscriber.ts';
 
 const event = (ticketId: number, version: number, more: Partial<TicketEvent> = {}): TicketEvent => ({
   id: `evt_${ticketId}_${version}`,
@@ -55,7 +55,7 @@ describe('reported as unexpected is', () => {
 
 test('an event is read from its JSON', () => {
   const json = { eventId: 'evt_1_1', ticketId: 1, version: 1, type: 'ticket.updated', cause: 'request' };
-  expect(ticketEventOf({ ...json, subchannelId: null })).toEqual(event(1, 1));
-  expect(ticketEventOf({ ...json, subchannelId: 4 })?.subchannelId).toBe(4);
-  expect(ticketEventOf({ ...json, eventId: undefined })).toBeUndefined();
+  expect(parseTicketEvent({ ...json, subchannelId: null })).toEqual(event(1, 1));
+  expect(parseTicketEvent({ ...json, subchannelId: 4 })?.subchannelId).toBe(4);
+  expect(parseTicketEvent({ ...json, eventId: undefined })).toBeUndefined();
 });

@@ -69,13 +69,13 @@ export function subscriberFindings({ lost, outOfOrder, unexpected }: SubscriberV
 }
 
 /** Reads an event from its JSON; undefined if it is none. */
-export function ticketEventOf(json: unknown): TicketEvent | undefined {
+export function parseTicketEvent(json: unknown): TicketEvent | undefined {
   if (!isObject(json)) return undefined;
   const { eventId, ticketId, version, type, cause, subchannelId, conversationId } = json;
   if (typeof eventId !== 'string' || typeof ticketId !== 'number' || typeof version !== 'number') return undefined;
   const event = { id: eventId, ticketId, version, type: String(type), cause: String(cause) };
-  const idOf = (given: unknown) => (typeof given === 'number' ? given : undefined);
-  return { ...event, subchannelId: idOf(subchannelId), conversationId: idOf(conversationId) };
+  const toId = (given: unknown) => (typeof given === 'number' ? given : undefined);
+  return { ...event, subchannelId: toId(subchannelId), conversationId: toId(conversationId) };
 }
 
 function describe({ id, ticketId, version, type, cause }: TicketEvent): string {

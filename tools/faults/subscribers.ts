@@ -3,12 +3,12 @@ import type { Print } from '@ticketing/events/operations.ts';
 import { type Caller, openCaller } from './caller.ts';
 import { type Client, type ClientsOptions, startClient } from './clients.ts';
 import { type LogVerdict, readDeliveryLog } from './delivery-log.ts';
-import { type Endpoint, recordFileOf, startEndpoints } from './endpoints.ts';
+import { type Endpoint, startEndpoints, toRecordFile } from './endpoints.ts';
 import { startMisbehaviour } from './misbehave.ts';
 import { openOperator } from './operator.ts';
 import type { Random } from './random.ts';
 import { readRecords } from './record-file.ts';
-import { judgeSubscriber, type SubscriberVerdict, type TicketEvent, ticketEventOf } from './subscriber.ts';
+import { judgeSubscriber, parseTicketEvent, type SubscriberVerdict, type TicketEvent } from './subscriber.ts';
 import type { ReadMessage } from './verdict.ts';
 
 /** The receivers of webhooks and readers of the feed of a run. */
@@ -114,7 +114,7 @@ export async function untilTicketsTake(caller: Caller, channel: string, subchann
 
 function startReader({ system, token, dataDir }: SubscriberOptions, kind: string): Reader {
   const name = `feed, ${kind}`;
-  const file = recordFileOf(dataDir, name);
+  const file = toRecordFile(dataDir, name);
   const client = startClient({
     name: `reader of ${name}`,
     program: 'feed-reader.ts',
@@ -137,7 +137,7 @@ function received(file: string): { received: TicketEvent[]; problems: string[] }
   const events: TicketEvent[] = [];
   const problems: string[] = [];
   for (const { id, event: json, next, problem } of readRecords(file)) {
-    const event = ticketEventOf(json);
+    const event = parseTicketEvent(json);
     if (problem !== undefined) problems.push(String(problem));
     else if (event && (id === undefined || id === event.id)) events.push(event);
     else if (next === undefined) problems.push(`${String(id)} has an event that cannot be read, or another id`);

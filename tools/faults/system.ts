@@ -9,7 +9,7 @@ import { consumedTopics, services, variableName } from '@ticketing/system/servic
 import { environmentFile } from '../dev/environment-file.ts';
 import { waitUntilReady } from '../dev/wait-until-ready.ts';
 import { openLog, type SystemLog } from './log.ts';
-import { killAll, markName, processesOf, type SystemProcess, signalProcess } from './processes.ts';
+import { findProcesses, killAll, markName, type SystemProcess, signalProcess } from './processes.ts';
 
 /** A system, started by `npm start -- --split` or with two processes of each service, that is restarted whenever it ends. */
 export interface System {
@@ -100,17 +100,17 @@ export async function startSystem(
   async function waitForLeftovers(): Promise<void> {
     const startedAt = Date.now();
     const seconds = () => `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
-    const ownProcesses = () => processesOf(mark).filter(({ isClient }) => !isClient);
+    const ownProcesses = () => findProcesses(mark).filter(({ isClient }) => !isClient);
     let left = ownProcesses();
     while (left.length > 0) {
       if (Date.now() > startedAt + leftoverMs) {
-        log.note(`still running ${seconds()} after the starter had ended: ${rolesOf(left)}`);
+        log.note(`still running ${seconds()} after the starter had ended: ${listRoles(left)}`);
         killAll(mark);
         return;
       }
       await sleep(pollMs);
       const now = ownProcesses();
-      if (now.length < left.length) log.note(`running ${seconds()} after the starter had ended: ${rolesOf(now)}`);
+      if (now.length < left.length) log.note(`running ${seconds()} after the starter had ended: ${listRoles(now)}`);
       left = now;
     }
   }
@@ -128,7 +128,7 @@ export async function startSystem(
     log,
     marks,
     failed: failure.promise,
-    processes: () => processesOf(mark),
+    processes: () => findProcesses(mark),
     signal: (found, signal) => signalProcess(found, mark, signal),
     environment: readEnvironment,
     async ready() {
@@ -136,7 +136,7 @@ export async function startSystem(
         await sleep(storeEndNoticedMs);
         while (!isReady) await sleep(pollMs);
         seen = starter;
-        await waitUntilReady(servicesOf(readEnvironment()));
+        await waitUntilReady(listServices(readEnvironment()));
       }
     },
     async stop() {
@@ -152,7 +152,7 @@ export async function startSystem(
   };
 }
 
-function rolesOf(processes: readonly SystemProcess[]): string {
+function listRoles(processes: readonly SystemProcess[]): string {
   return processes.map(({ role }) => role).join(', ') || 'nothing';
 }
 
@@ -173,7 +173,7 @@ function systemVariables(mark: string): Record<string, string> {
   return variables;
 }
 
-function servicesOf(environment: Environment): string[] {
+function listServices(environment: Environment): string[] {
   return services.map(({ name }) => `http://127.0.0.1:${environment[variableName(name, 'HTTP_PORT')]}`);
 }
 

@@ -158,21 +158,21 @@ test('reports swapped events as out of order', () => {
 });
 
 describe('a bulk', () => {
-  const bulkOf = (outcome: 'acknowledged' | 'refused' | 'unknown', ticketIds: number[]) =>
+  const toBulk = (outcome: 'acknowledged' | 'refused' | 'unknown', ticketIds: number[]) =>
     judged(({ ledger }) => void ledger.bulks.splice(0, 1, { agentId: 900, ticketIds, outcome })).partialBulks;
 
   test('that was acknowledged must have changed every ticket that is not deleted', () => {
-    expect(bulkOf('acknowledged', [1, 2])).toEqual([]);
-    expect(bulkOf('acknowledged', [1, 3])).toHaveLength(1);
+    expect(toBulk('acknowledged', [1, 2])).toEqual([]);
+    expect(toBulk('acknowledged', [1, 3])).toHaveLength(1);
   });
 
   test('that was refused must have changed no ticket', () => {
-    expect(bulkOf('refused', [1])).toHaveLength(1);
+    expect(toBulk('refused', [1])).toHaveLength(1);
   });
 
   test('without a response must have changed all tickets or none', () => {
-    expect(bulkOf('unknown', [1])).toEqual([]);
-    expect(bulkOf('unknown', [1, 3])).toHaveLength(1);
+    expect(toBulk('unknown', [1])).toEqual([]);
+    expect(toBulk('unknown', [1, 3])).toHaveLength(1);
     expect(
       judged(({ ledger }) => void ledger.bulkSent({ agentId: 7, ticketIds: [1], outcome: 'unknown' })).partialBulks,
     ).toEqual([]);

@@ -76,7 +76,7 @@ export function judge(ledger: Ledger, observed: Observed): Verdict {
       ...missingStates(ledger, observed, onBus),
     ],
     eventsWithoutChange: observed.tickets.flatMap(({ id, version }) => {
-      const last = lastOf(onBus, `ticket ${id}`);
+      const last = findLast(onBus, `ticket ${id}`);
       return last > version ? [`ticket ${id} is shown in version ${version}, but version ${last} is on the bus`] : [];
     }),
     partialBulks: ledger.bulks.flatMap((bulk) => partialBulk(bulk, onBus)),
@@ -142,7 +142,7 @@ function readBus(messages: readonly ReadMessage[]): Bus {
   return bus;
 }
 
-function lastOf(bus: Bus, subject: Subject): number {
+function findLast(bus: Bus, subject: Subject): number {
   return Math.max(0, ...(bus.versions.get(subject) ?? []));
 }
 
@@ -178,7 +178,7 @@ function missingStates(ledger: Ledger, { tickets, tags }: Observed, bus: Bus): s
     }
   }
   for (const { id, version } of tickets) {
-    const last = lastOf(bus, `ticket ${id}`);
+    const last = findLast(bus, `ticket ${id}`);
     if (last < version)
       lost.push(`ticket ${id} is shown in version ${version}, but the last event on the bus has version ${last}`);
   }
@@ -235,7 +235,7 @@ function differingRows(rows: readonly ShownRow[], shown: ReadonlyMap<number, Sho
 function revived(ledger: Ledger, { tickets, rows }: Observed, bus: Bus): string[] {
   const isDeleted = (id: number) => bus.deletedIn.has(`ticket ${id}`) || ledger.deletions.get(id) === 'acknowledged';
   const deleted = (shown: readonly { id: number }[]) => shown.map(({ id }) => id).filter(isDeleted);
-  const late = [...bus.deletedIn].filter(([subject, version]) => lastOf(bus, subject) > version);
+  const late = [...bus.deletedIn].filter(([subject, version]) => findLast(bus, subject) > version);
   return [
     ...deleted(tickets).map((id) => `ticket ${id} was deleted, but is shown`),
     ...deleted(rows).map((id) => `ticket ${id} was deleted, but has a row`),

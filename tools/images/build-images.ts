@@ -16,7 +16,7 @@ export interface ImageOptions {
 }
 
 /** The image of a service. */
-export function imageOf({ prefix, tag }: Pick<ImageOptions, 'prefix' | 'tag'>, service: string): string {
+export function toImageName({ prefix, tag }: Pick<ImageOptions, 'prefix' | 'tag'>, service: string): string {
   return `${prefix}${service}:${tag}`;
 }
 
@@ -35,7 +35,7 @@ export function buildImages(options: ImageOptions): string[] {
   const { engine, names } = options;
   const revision = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout?.trim() || 'unknown';
   return names.map((service) => {
-    const image = imageOf(options, service);
+    const image = toImageName(options, service);
     // The format of OCI has no health checks.
     const format = engine === 'podman' ? ['--format', 'docker'] : [];
     const args = { SERVICE: service, REVISION: revision };

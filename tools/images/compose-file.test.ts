@@ -37,7 +37,7 @@ function compose(variables: Record<string, string> = { ENCRYPTION_KEY: Buffer.al
 }
 
 const file = compose();
-const processesOf = (service: string) =>
+const findProcesses = (service: string) =>
   Object.entries(file.services).filter(([, { image }]) => image === `localhost/ticketing/${service}:dev`);
 const rolesVariable = (service: string) => variableName(service, 'ROLES');
 
@@ -49,7 +49,7 @@ test('every service that needs no other image is one of the system', () => {
 });
 
 test.each(services)('each role of $name runs in exactly one process', ({ name, roles }) => {
-  const running = processesOf(name).filter(([, { command }]) => command === undefined);
+  const running = findProcesses(name).filter(([, { command }]) => command === undefined);
   const given = running.map(([, { environment }]) => environment[rolesVariable(name)]);
   if (roles.length === 1) expect(given).toEqual([undefined]);
   else expect(given.flatMap((one) => one?.split(',') ?? []).sort()).toEqual([...roles].sort());
@@ -59,7 +59,7 @@ test.each(services)(
   'each process of $name has the variables that it requires, and no unknown one',
   async ({ name }) => {
     const service = await loadService(name);
-    for (const [, { environment }] of processesOf(name)) {
+    for (const [, { environment }] of findProcesses(name)) {
       // A service reads its configuration first, and then the files of its keys, which do not exist here.
       await expect(service.start(environment)).rejects.toThrow(/ENOENT.*\/run\/secrets/);
     }
@@ -67,7 +67,7 @@ test.each(services)(
 );
 
 test.each(services)('$name calls services under their names, at their ports', ({ name, calls, ports }) => {
-  for (const [, { environment }] of processesOf(name)) {
+  for (const [, { environment }] of findProcesses(name)) {
     for (const called of calls) {
       const entry = services.find((one) => one.name === called);
       const [variable, address] =
@@ -77,14 +77,14 @@ test.each(services)('$name calls services under their names, at their ports', ({
       expect(environment[variableName(name, `${called.toUpperCase()}_${variable}`)]).toBe(address);
     }
   }
-  expect(processesOf(name)[0]?.[0]).toBe(name);
+  expect(findProcesses(name)[0]?.[0]).toBe(name);
 });
 
 test.each(services.filter(({ hasStore }) => hasStore))('$name starts when its set-up is done', (entry) => {
-  const [setUp = ''] = processesOf(entry.name).find(([, { command }]) => command?.[0] === 'set-up') ?? [];
+  const [setUp = ''] = findProcesses(entry.name).find(([, { command }]) => command?.[0] === 'set-up') ?? [];
   expect(consumedTopics(entry).length + entry.publishes.length).toBeGreaterThan(0);
   expect(Object.keys(file.services[setUp]?.depends_on ?? {})).toEqual(['mongo', 'kafka']);
-  for (const [name, { depends_on }] of processesOf(entry.name).filter(([key]) => key !== setUp)) {
+  for (const [name, { depends_on }] of findProcesses(entry.name).filter(([key]) => key !== setUp)) {
     expect({ name, depends_on }).toEqual({
       name,
       depends_on: { [setUp]: { condition: 'service_completed_successfully' } },
@@ -94,7 +94,7 @@ test.each(services.filter(({ hasStore }) => hasStore))('$name starts when its se
 
 // asvs: 13.2.2
 test.each(services)('the processes of $name have no more rights than they need', ({ name }) => {
-  for (const [, process] of processesOf(name)) {
+  for (const [, process] of findProcesses(name)) {
     expect(process).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],

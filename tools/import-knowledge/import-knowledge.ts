@@ -1,7 +1,7 @@
 import type { CommandContext } from '../import/command-context.ts';
 import { runSession } from '../import/import-session.ts';
 import { knowledgeProgress, knowledgeSummary, newKnowledgeCount } from './knowledge-count.ts';
-import { foldersOf, type KnowledgeFile, knowledgeFiles, readFileContent } from './knowledge-files.ts';
+import { type KnowledgeFile, knowledgeFiles, listFolders, readFileContent } from './knowledge-files.ts';
 import { KnowledgeImport, type KnowledgeOptions } from './knowledge-import.ts';
 
 /**
@@ -34,6 +34,6 @@ async function dryRun(files: readonly KnowledgeFile[], print: (text: string) => 
     if ('reason' in content) refused += 1;
     print(`${file.relativePath}: ${'reason' in content ? content.reason : content.title}`);
   }
-  print(`${files.length} files in ${foldersOf(files).length + 1} folders, ${refused} of them would be refused`);
+  print(`${files.length} files in ${listFolders(files).length + 1} folders, ${refused} of them would be refused`);
   return refused > 0 ? 2 : 0;
 }

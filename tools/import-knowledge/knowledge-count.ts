@@ -22,20 +22,20 @@ export function newKnowledgeCount(files: number, startedMs: number): KnowledgeCo
     startedMs,
     waiting: { untilMs: 0, reason: '' },
     get doneFraction() {
-      return doneOf(this) / Math.max(1, files);
+      return countDone(this) / Math.max(1, files);
     },
   };
 }
 
 /** How many files are done. */
-function doneOf({ created, updated, unchanged, rejected }: KnowledgeCount): number {
+function countDone({ created, updated, unchanged, rejected }: KnowledgeCount): number {
   return created + updated + unchanged + rejected;
 }
 
 /** The progress of the import, in one line. */
 export function knowledgeProgress(count: KnowledgeCount, nowMs: number): string {
   const parts = [
-    `${doneOf(count)} of ${count.files} files`,
+    `${countDone(count)} of ${count.files} files`,
     `${count.created} created`,
     `${count.updated} updated`,
     `${count.unchanged} unchanged`,
@@ -54,7 +54,7 @@ export function knowledgeSummary(count: KnowledgeCount, nowMs: number): string {
     ['updated', String(count.updated)],
     ['unchanged', String(count.unchanged)],
     ['refused', String(count.rejected)],
-    ['not sent', String(count.files - doneOf(count))],
+    ['not sent', String(count.files - countDone(count))],
     ['new folders', String(count.folders)],
     ['seconds', ((nowMs - count.startedMs) / 1000).toFixed(1)],
   ];

@@ -41,7 +41,7 @@ export async function knowledgeFiles(folder: string): Promise<KnowledgeFile[]> {
 }
 
 /** The folders above files, each after those above it. */
-export function foldersOf(files: readonly KnowledgeFile[]): string[] {
+export function listFolders(files: readonly KnowledgeFile[]): string[] {
   const folders = new Set<string>();
   for (const { relativePath } of files) {
     const parts = relativePath.split('/').slice(0, -1);

@@ -1,10 +1,10 @@
 import { UsageError } from '../cli/command.ts';
 import type { ApiClient } from '../import/api-client.ts';
-import { reasonsOf } from '../import/problem.ts';
+import { listReasons } from '../import/problem.ts';
 import type { RejectFile } from '../import/rejects.ts';
 import { InterruptedError } from '../import/row-errors.ts';
 import type { KnowledgeCount } from './knowledge-count.ts';
-import { foldersOf, type KnowledgeFile, readFileContent } from './knowledge-files.ts';
+import { type KnowledgeFile, listFolders, readFileContent } from './knowledge-files.ts';
 import { type Outcome, type SourceFields, SourceWriter } from './source-writer.ts';
 
 /** The options of `npm run import:knowledge`. */
@@ -48,7 +48,7 @@ export class KnowledgeImport {
 
   /** Errors: the first UsageError of a sender, else an InterruptedError. */
   async run(files: readonly KnowledgeFile[], stop: AbortController): Promise<void> {
-    for (const folder of foldersOf(files)) {
+    for (const folder of listFolders(files)) {
       if (stop.signal.aborted) throw new InterruptedError('interrupted');
       await this.#writeFolder(folder);
     }
@@ -68,7 +68,7 @@ export class KnowledgeImport {
   }
 
   async #writeFolder(folder: string): Promise<void> {
-    const above = this.#refusedFolders.get(folderOf(folder));
+    const above = this.#refusedFolders.get(toFolder(folder));
     if (above) return void this.#refusedFolders.set(folder, above);
     const name = lastPart(folder);
     const fields = { ...this.#placeOf(folder), source: `${this.#parts.options.prefix}${folder}/`, name, title: name };
@@ -76,28 +76,28 @@ export class KnowledgeImport {
     this.#countFailure(response?.status ?? 200);
     if (outcome === 'created') this.#parts.count.folders += 1;
     if (id !== undefined) this.#parents.set(folder, id);
-    else this.#refusedFolders.set(folder, response ? reasonsOf(response) : [outcome]);
+    else this.#refusedFolders.set(folder, response ? listReasons(response) : [outcome]);
   }
 
   async #writeFile(file: KnowledgeFile, index: number): Promise<void> {
     const { prefix, type } = this.#parts.options;
-    const above = this.#refusedFolders.get(folderOf(file.relativePath));
+    const above = this.#refusedFolders.get(toFolder(file.relativePath));
     if (above) {
       const reasons = above.map((reason) => `A folder around it was refused: ${reason}`);
       return this.#refuse(file, index, reasons);
     }
-    const content = await readFileContent(file).catch((error: unknown) => ({ reason: messageOf(error) }));
+    const content = await readFileContent(file).catch((error: unknown) => ({ reason: toMessage(error) }));
     if ('reason' in content) return this.#refuse(file, index, [content.reason]);
     const source = `${prefix}${file.relativePath}`;
     const fields: SourceFields = { ...content, ...this.#placeOf(file.relativePath), source };
     const { outcome, response } = await this.#writer.write(fields, type);
     this.#countFailure(response?.status ?? 200);
-    if (response) return this.#refuse(file, index, reasonsOf(response));
+    if (response) return this.#refuse(file, index, listReasons(response));
     this.#count(outcome);
   }
 
   #placeOf(path: string): { parent: number | null } {
-    return { parent: this.#parents.get(folderOf(path)) ?? null };
+    return { parent: this.#parents.get(toFolder(path)) ?? null };
   }
 
   #count(outcome: Outcome): void {
@@ -116,7 +116,7 @@ export class KnowledgeImport {
   }
 }
 
-function folderOf(path: string): string {
+function toFolder(path: string): string {
   return path.split('/').slice(0, -1).join('/');
 }
 
@@ -124,6 +124,6 @@ function lastPart(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-function messageOf(error: unknown): string {
+function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

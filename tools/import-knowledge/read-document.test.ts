@@ -7,7 +7,7 @@ test('a title is cut at 998 characters, but not within one', () => {
   expect(readDocument(`# ${'a'.repeat(997)}😀`, 'markdown', 'x.md').title).toBe('a'.repeat(997));
 });
 
-const titleOf = (content: string) => readDocument(content, 'markdown', 'file.md').title;
+const readTitle = (content: string) => readDocument(content, 'markdown', 'file.md').title;
 
 test.each([
   ['# A heading', 'A heading'],
@@ -17,5 +17,5 @@ test.each([
   ['```\n# code\n```\nUnder\n=====', 'Under'],
   ['# [A link](https://example.com) and `code`', 'A link and code'],
 ])('the title of %j is %j', (content, title) => {
-  expect(titleOf(content)).toBe(title);
+  expect(readTitle(content)).toBe(title);
 });

@@ -15,7 +15,7 @@ export function readDocument(content: string, kind: FileKind, name: string): { t
   if (kind === 'html') return { title: oneLine(htmlTitle(content)) || oneLine(fileTitle), text: asHtml(content) };
   const [whole = '', properties = ''] = frontMatter.exec(content) ?? [];
   const text = content.slice(whole.length);
-  return { title: oneLine(propertyTitle(properties) || headingOf(text)) || oneLine(fileTitle), text };
+  return { title: oneLine(propertyTitle(properties) || readHeading(text)) || oneLine(fileTitle), text };
 }
 
 /** The property `title` of a front matter, without its quotes. */
@@ -25,7 +25,7 @@ function propertyTitle(properties: string): string {
 }
 
 /** The first heading outside of code. */
-function headingOf(text: string): string {
+function readHeading(text: string): string {
   let fence: string | undefined;
   let before = '';
   for (const line of text.split('\n')) {

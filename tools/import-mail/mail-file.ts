@@ -19,8 +19,8 @@ export async function readMailFile(path: string): Promise<MailFile> {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
     const text = buffer.toString('latin1', 0, bytesRead);
     const head = text.slice(0, /\r?\n\r?\n/.exec(text)?.index ?? text.length);
-    const messageId = ownMessageId(headerOf(head, 'message-id')) ?? undefined;
-    const answers = ['references', 'in-reply-to'].flatMap((name) => messageIds(headerOf(head, name)));
+    const messageId = ownMessageId(readHeader(head, 'message-id')) ?? undefined;
+    const answers = ['references', 'in-reply-to'].flatMap((name) => messageIds(readHeader(head, name)));
     return { path, messageId, answers: [...answers, ...reportedIds(head, text)] };
   } finally {
     await file.close();
@@ -33,7 +33,7 @@ function reportedIds(head: string, text: string): string[] {
   return messageIds((text.match(/^message-id[ \t]*:(?:[^\n]|\n[ \t])*/gim) ?? []).join(' '));
 }
 
-function headerOf(head: string, name: string): string {
+function readHeader(head: string, name: string): string {
   return new RegExp(`^${name}[ \\t]*:((?:[^\\n]|\\n[ \\t])*)`, 'im').exec(head)?.[1] ?? '';
 }
 

@@ -6,7 +6,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { UsageError } from '../cli/command.ts';
 import type { ApiClient } from '../import/api-client.ts';
-import { reasonsOf } from '../import/problem.ts';
+import { listReasons } from '../import/problem.ts';
 import type { RejectFile } from '../import/rejects.ts';
 import { InterruptedError } from '../import/row-errors.ts';
 import type { MailCount } from './mail-count.ts';
@@ -71,7 +71,7 @@ export class MailImport {
     const request = { method: 'POST', path, body, contentType: 'application/proto', wantsBody: true };
     const response = await client.send(request);
     this.#countFailure(response.status);
-    if (response.status >= 300) return this.#refuse(file.path, index, reasonsOf(response));
+    if (response.status >= 300) return this.#refuse(file.path, index, listReasons(response));
     const { outcome } = fromBinary(ReceiveMailResponseSchema, Buffer.from(response.text, 'latin1'));
     if (outcome === ReceivedMailOutcome.TICKET_CREATED) count.tickets += 1;
     else if (outcome === ReceivedMailOutcome.MESSAGE_ADDED) count.messages += 1;

@@ -11,13 +11,13 @@ const mail = (path: string, answers: string[] = [], messageId: string | undefine
   answers: answers.map((id) => `<${id}>`),
 });
 
-const orderOf = (files: MailFile[]) => {
+const toOrder = (files: MailFile[]) => {
   const ordered = orderMails(files);
   return ordered.map(({ file, after }) => [file.path, ...after.map((index) => ordered[index]?.file.path)]);
 };
 
 test('a mail comes after those that it answers, and waits for them', () => {
-  expect(orderOf([mail('c', ['a', 'b']), mail('b', ['a']), mail('x'), mail('a', ['missing'])])).toEqual([
+  expect(toOrder([mail('c', ['a', 'b']), mail('b', ['a']), mail('x'), mail('a', ['missing'])])).toEqual([
     ['a'],
     ['b', 'a'],
     ['c', 'a', 'b'],
@@ -26,9 +26,9 @@ test('a mail comes after those that it answers, and waits for them', () => {
 });
 
 test('mails that answer each other or themselves, and repeated ids, are each there once', () => {
-  expect(orderOf([mail('a', ['b']), mail('b', ['a']), mail('c', ['c'])])).toEqual([['b'], ['a', 'b'], ['c']]);
+  expect(toOrder([mail('a', ['b']), mail('b', ['a']), mail('c', ['c'])])).toEqual([['b'], ['a', 'b'], ['c']]);
   const copies = [mail('1', [], '<same>'), mail('2', [], '<same>'), mail('3', [], undefined), mail('4', ['same'])];
-  expect(orderOf(copies)).toEqual([['1'], ['2'], ['3'], ['4', '1']]);
+  expect(toOrder(copies)).toEqual([['1'], ['2'], ['3'], ['4', '1']]);
 });
 
 test('a chain of 100,000 answers is ordered without recursion', () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs, retryAfterMs } from '../../packages/client/src/retry-wait.ts';
 import { UsageError } from '../cli/command.ts';
 import { type ApiRequest, type ApiResponse, HttpTransport } from './http-transport.ts';
-import { detailOf } from './problem.ts';
+import { describeResponse } from './problem.ts';
 import { InterruptedError } from './row-errors.ts';
 
 interface ApiClientOptions {
@@ -72,7 +72,7 @@ export class ApiClient {
       this.#wasReached = true;
       return response;
     } catch (error) {
-      const code = codeOf(error);
+      const code = readCode(error);
       if (brokenConnections.has(code) || (this.#wasReached && unreachableServers.has(code))) return { broken: code };
       throw new UsageError(
         `Cannot reach ${this.#options.url.origin} (${code}). Is the system running, and is --url right?`,
@@ -83,7 +83,7 @@ export class ApiClient {
   #judge(request: ApiRequest, response: ApiResponse): ApiResponse {
     const { status } = response;
     const what = `${request.method} ${request.path.split('?')[0]}`;
-    const detail = detailOf(response);
+    const detail = describeResponse(response);
     const because = detail === '' ? '.' : `: ${detail}`;
     if (status === 401) throw new UsageError(`The server does not accept the token (401)${because}`);
     if (status === 403) throw new UsageError(`The token has no right to ${what} (403)${because}`);
@@ -123,7 +123,7 @@ export class ApiClient {
   }
 
   #gaveUp(request: ApiRequest, outcome: ApiResponse | { broken: string }): string {
-    const last = 'status' in outcome ? `${outcome.status} ${detailOf(outcome)}`.trim() : outcome.broken;
+    const last = 'status' in outcome ? `${outcome.status} ${describeResponse(outcome)}`.trim() : outcome.broken;
     return `${request.method} ${request.path.split('?')[0]} failed ${this.#maxAttempts} times, the last time with ${last}.`;
   }
 }
@@ -132,7 +132,7 @@ function mayRepeat(status: number, attempt: number): boolean {
   return busyStatuses.has(status) || (status === 500 && attempt < attemptsAfterInternalError);
 }
 
-function codeOf(error: unknown): string {
+function readCode(error: unknown): string {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
   return error instanceof Error ? error.message : String(error);
 }

@@ -25,7 +25,7 @@ export function newCount(startedMs: number): ImportCount {
 }
 
 /** How many rows are done. */
-export function rowsOf(count: ImportCount): number {
+export function toRows(count: ImportCount): number {
   return count.created + count.alreadyThere + count.rejected;
 }
 
@@ -34,26 +34,26 @@ export function progressLine(count: ImportCount, nowMs: number): string {
   const seconds = Math.max(0.001, (nowMs - count.startedMs) / 1000);
   const parts = [
     `${Math.floor(count.doneFraction * 100)} %`,
-    `${rowsOf(count)} rows`,
+    `${toRows(count)} rows`,
     `${count.created} created`,
     `${count.alreadyThere} already there`,
     `${count.rejected} rejected`,
     `${Math.round(count.created / seconds)} tickets/s`,
   ];
-  return [...parts, ...waitOf(count, nowMs)].join(', ');
+  return [...parts, ...describeWait(count, nowMs)].join(', ');
 }
 
 /** Why and how long the import waits, as a part of its progress; empty if it does not wait. */
-export function waitOf({ waiting }: SessionCount, nowMs: number): string[] {
+export function describeWait({ waiting }: SessionCount, nowMs: number): string[] {
   const left = waiting.untilMs - nowMs;
   return left > 0 ? [`waiting ${Math.ceil(left / 1000)} s (${waiting.reason})`] : [];
 }
 
 /** The summary that is printed at the end. */
-export function summaryOf(count: ImportCount, nowMs: number): string {
+export function renderSummary(count: ImportCount, nowMs: number): string {
   const seconds = Math.max(0.001, (nowMs - count.startedMs) / 1000);
   const lines: [string, string][] = [
-    ['rows', String(rowsOf(count))],
+    ['rows', String(toRows(count))],
     ['created', String(count.created)],
     ['already there', String(count.alreadyThere)],
     ['rejected', String(count.rejected)],
@@ -62,10 +62,10 @@ export function summaryOf(count: ImportCount, nowMs: number): string {
     ['seconds', seconds.toFixed(1)],
     ['tickets/s', (count.created / seconds).toFixed(1)],
   ];
-  return tableOf(lines);
+  return renderTable(lines);
 }
 
 /** The lines of a summary. */
-export function tableOf(lines: readonly [string, string][]): string {
+export function renderTable(lines: readonly [string, string][]): string {
   return lines.map(([name, value]) => `${name.padEnd(14)} ${value}`).join('\n');
 }

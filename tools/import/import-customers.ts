@@ -3,12 +3,12 @@ import type { ApiClient } from './api-client.ts';
 import type { CommandContext } from './command-context.ts';
 import type { CsvRow } from './csv-rows.ts';
 import { addRow, type CustomerMapping, type MappedCustomer, mapCustomer, planCustomers } from './customer-row.ts';
-import { tableOf, waitOf } from './import-count.ts';
+import { describeWait, renderTable } from './import-count.ts';
 import { openFile, runSession, type SessionCount, type SessionOptions } from './import-session.ts';
 import { isObject, objectsIn, parseJson } from './json.ts';
 import type { RejectFile } from './rejects.ts';
 import { InterruptedError } from './row-errors.ts';
-import { rpcProblemOf } from './rpc-problem.ts';
+import { toRpcProblem } from './rpc-problem.ts';
 
 /** The options of `npm run import:customers`. */
 interface CustomerOptions extends SessionOptions {
@@ -67,20 +67,20 @@ export async function importCustomers(options: CustomerOptions, context: Command
         if (last) count.doneFraction = doneFractionAt(last);
       }
     },
-    progressLine: () => [...progressOf(count), ...waitOf(count, Date.now())].join(', '),
-    summary: () => (count.rows > 0 ? summaryOf(count, (Date.now() - startedMs) / 1000) : undefined),
+    progressLine: () => [...renderProgress(count), ...describeWait(count, Date.now())].join(', '),
+    summary: () => (count.rows > 0 ? renderSummary(count, (Date.now() - startedMs) / 1000) : undefined),
   });
 }
 
-function progressOf({ doneFraction, rows, created, updated, unchanged, rejected }: CustomerCount): string[] {
+function renderProgress({ doneFraction, rows, created, updated, unchanged, rejected }: CustomerCount): string[] {
   const customers = `customers: ${created} created, ${updated} updated, ${unchanged} unchanged`;
   return [`${Math.floor(doneFraction * 100)} %`, `${rows} rows`, customers, `${rejected} rows rejected`];
 }
 
 /** A customer whose rows are far apart is counted several times. */
-function summaryOf({ rows, created, updated, unchanged, rejected }: CustomerCount, seconds: number): string {
+function renderSummary({ rows, created, updated, unchanged, rejected }: CustomerCount, seconds: number): string {
   const numbers = { rows, created, updated, unchanged, rejected };
-  return tableOf([
+  return renderTable([
     ...Object.entries(numbers).map(([name, value]): [string, string] => [name, String(value)]),
     ['seconds', seconds.toFixed(1)],
   ]);
@@ -144,7 +144,7 @@ async function send(parts: SendParts, pending: readonly PendingCustomer[]): Prom
     for (const name of ['created', 'updated', 'unchanged'] as const) parts.count[name] += Number(numbers[name] ?? 0);
     return;
   }
-  const { message, violations } = rpcProblemOf(response);
+  const { message, violations } = toRpcProblem(response);
   if (response.status >= 500) throw new UsageError(`The server failed: ${message}; see its log.`);
   const reasons = new Map<number, string[]>();
   for (const { pointer, detail } of violations) {
@@ -183,7 +183,7 @@ async function loadTags(client: ApiClient): Promise<Map<string, number>> {
   const byFullName = new Map<string, number>();
   for (let offset = 0; ; offset += tagsAtOnce) {
     const response = await call(client, 'TagService/ListTags', { limit: tagsAtOnce, offset });
-    if (response.status >= 300) throw new UsageError(`The tags cannot be listed: ${rpcProblemOf(response).message}.`);
+    if (response.status >= 300) throw new UsageError(`The tags cannot be listed: ${toRpcProblem(response).message}.`);
     const tags = objectsIn(parseJson(response.text), 'tags');
     for (const tag of tags) {
       const name = String(tag.name).toLowerCase();

@@ -1,6 +1,6 @@
 import type { CommandContext } from './command-context.ts';
 import { dryRun } from './dry-run.ts';
-import { newCount, progressLine, rowsOf, summaryOf } from './import-count.ts';
+import { newCount, progressLine, renderSummary, toRows } from './import-count.ts';
 import { type ImportSession, openFile, runSession, type SessionOptions } from './import-session.ts';
 import { type MappingOptions, planMapping } from './map-row.ts';
 import { TagDirectory } from './tag-directory.ts';
@@ -44,6 +44,6 @@ export async function importFile(options: ImportOptions, context: CommandContext
     right: 'manageTags',
     run,
     progressLine: () => progressLine(count, Date.now()),
-    summary: () => (rowsOf(count) > 0 ? summaryOf(count, Date.now()) : undefined),
+    summary: () => (toRows(count) > 0 ? renderSummary(count, Date.now()) : undefined),
   });
 }

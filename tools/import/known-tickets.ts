@@ -1,7 +1,7 @@
 import { UsageError } from '../cli/command.ts';
 import type { ApiClient } from './api-client.ts';
 import { objectsIn, parseJson } from './json.ts';
-import { reasonsOf } from './problem.ts';
+import { listReasons } from './problem.ts';
 
 /** The most values that a filter may have, and the most tickets that a search returns. */
 export const knownTicketsLimit = 500;
@@ -16,7 +16,7 @@ export async function findKnownTickets(
   const body = JSON.stringify({ limit: knownTicketsLimit, filters });
   const response = await client.send({ method: 'POST', path: '/ticket/search', body, wantsBody: true });
   if (response.status >= 300)
-    throw new UsageError(`POST /ticket/search was refused: ${reasonsOf(response).join('; ')}`);
+    throw new UsageError(`POST /ticket/search was refused: ${listReasons(response).join('; ')}`);
   return new Map(
     objectsIn(parseJson(response.text), 'tickets').flatMap(({ externalTicketId, id }): [string, number][] =>
       typeof externalTicketId === 'string' && typeof id === 'number' ? [[externalTicketId, id]] : [],

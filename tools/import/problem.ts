@@ -2,17 +2,17 @@ import type { ApiResponse } from './http-transport.ts';
 import { isObject, objectsIn, parseJson } from './json.ts';
 
 /** Why the server refused a request: one sentence for each error in its problem document. */
-export function reasonsOf(response: ApiResponse): string[] {
+export function listReasons(response: ApiResponse): string[] {
   const problem = parseJson(response.text);
   const perPointer = objectsIn(problem, 'errors').map((error) =>
     join([error.pointer, error.detail ?? error.code], ': '),
   );
   const reasons = perPointer.filter((reason) => reason !== '');
-  return reasons.length > 0 ? reasons : [`${response.status} ${detailOf(response)}`.trim()];
+  return reasons.length > 0 ? reasons : [`${response.status} ${describeResponse(response)}`.trim()];
 }
 
 /** The text of a problem document, or of an error of the RPC API; with the trace id if the status is 500 or above, to find the request in the log. */
-export function detailOf(response: ApiResponse): string {
+export function describeResponse(response: ApiResponse): string {
   const problem = parseJson(response.text);
   if (!isObject(problem)) return '';
   const trace = response.status >= 500 && typeof problem.traceId === 'string' ? `trace ${problem.traceId}` : undefined;

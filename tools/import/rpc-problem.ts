@@ -11,7 +11,7 @@ export interface RpcProblem {
 }
 
 /** Reads the error of a call. */
-export function rpcProblemOf(response: ApiResponse): RpcProblem {
+export function toRpcProblem(response: ApiResponse): RpcProblem {
   const error = parseJson(response.text);
   const details = objectsIn(error, 'details').filter(({ type }) => type === ProblemSchema.typeName);
   const message = isObject(error) ? String(error.message ?? error.code ?? '') : '';

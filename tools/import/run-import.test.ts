@@ -52,7 +52,7 @@ describe('tickets and tags', () => {
     writeRows(60);
     expect(await run('--concurrency', '20')).toBe(0);
     expect(system.tags.map(({ name }) => name).sort()).toEqual(['Tag 2', 'tag 1', 'tag 3']);
-    expect(system.countOf('POST /tag')).toBe(2);
+    expect(system.countMatching('POST /tag')).toBe(2);
     expect(system.tickets.size).toBe(60);
     expect(summary()).toMatchObject({ rows: '60', created: '60', rejected: '0', 'tags created': '2' });
     const first = [...system.tickets.values()].find(({ subject }) => subject === 'subject 1');
@@ -79,7 +79,7 @@ describe('a second run', () => {
     system.calls.length = 0;
     expect(await run()).toBe(0);
     expect(summary()).toMatchObject({ rows: '501', created: '0', 'already there': '501' });
-    expect([system.countOf('POST /ticket'), system.countOf('POST /ticket/search')]).toEqual([0, 2]);
+    expect([system.countMatching('POST /ticket'), system.countMatching('POST /ticket/search')]).toEqual([0, 2]);
   });
 
   test('continues where an earlier one ended', async () => {
@@ -140,7 +140,7 @@ describe('a busy server or a broken connection', () => {
     const startedMs = Date.now();
     expect(await run('--concurrency', '1')).toBe(0);
     expect(Date.now() - startedMs).toBeGreaterThan(2000);
-    expect([system.tickets.size, system.countOf('POST /ticket')]).toEqual([3, 5]);
+    expect([system.tickets.size, system.countMatching('POST /ticket')]).toEqual([3, 5]);
     expect(printed[0]).toMatch(/waiting [12] s \(429\)/);
   });
 

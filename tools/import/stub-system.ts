@@ -43,7 +43,7 @@ export class StubSystem {
   }
 
   /** How often an operation was called. */
-  countOf(what: string): number {
+  countMatching(what: string): number {
     return this.calls.filter((call) => call.what === what).length;
   }
 

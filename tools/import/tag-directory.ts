@@ -2,7 +2,7 @@ import { UsageError } from '../cli/command.ts';
 import type { ApiClient } from './api-client.ts';
 import type { ApiResponse } from './http-transport.ts';
 import { isObject, type JsonObject, objectsIn, parseJson } from './json.ts';
-import { reasonsOf } from './problem.ts';
+import { listReasons } from './problem.ts';
 import { RejectedError } from './row-errors.ts';
 
 const pageSize = 1000;
@@ -37,8 +37,8 @@ export class TagDirectory {
   }
 
   /** Returns the id of a tag, which is created if it is missing. Errors: RejectedError if the server refuses the name. */
-  idOf(name: string): Promise<number> {
-    const key = keyOf(name);
+  toId(name: string): Promise<number> {
+    const key = toKey(name);
     const known = this.#ids.get(key);
     if (known !== undefined) return known;
     const creation = this.#create(name.trim(), key);
@@ -71,7 +71,7 @@ export class TagDirectory {
       path: `/tag?includeDisabled=true&${query}`,
       wantsBody: true,
     });
-    if (response.status >= 300) throw new UsageError(`GET /tag was refused: ${reasonsOf(response).join('; ')}`);
+    if (response.status >= 300) throw new UsageError(`GET /tag was refused: ${listReasons(response).join('; ')}`);
     const page = parseJson(response.text);
     const total = isObject(page) && typeof page.total === 'number' ? page.total : 0;
     return { tags: objectsIn(page, 'tags').flatMap(readTag), total };
@@ -80,13 +80,13 @@ export class TagDirectory {
 
 function readTag(tag: JsonObject): { key: string; id: number }[] {
   const name = tag.fullName ?? tag.name;
-  return typeof name === 'string' && typeof tag.id === 'number' ? [{ key: keyOf(name), id: tag.id }] : [];
+  return typeof name === 'string' && typeof tag.id === 'number' ? [{ key: toKey(name), id: tag.id }] : [];
 }
 
-function keyOf(name: string): string {
+function toKey(name: string): string {
   return name.trim().normalize('NFC').toLowerCase();
 }
 
 function rejection(name: string, response: ApiResponse): RejectedError {
-  return new RejectedError([`tag "${name.slice(0, 80)}": ${reasonsOf(response).join(', ')}`]);
+  return new RejectedError([`tag "${name.slice(0, 80)}": ${listReasons(response).join(', ')}`]);
 }

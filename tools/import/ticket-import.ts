@@ -6,7 +6,7 @@ import type { ImportCount } from './import-count.ts';
 import { isObject, parseJson } from './json.ts';
 import { findKnownTickets, knownTicketsLimit } from './known-tickets.ts';
 import { type Mapping, mapRow } from './map-row.ts';
-import { reasonsOf } from './problem.ts';
+import { listReasons } from './problem.ts';
 import type { RejectFile } from './rejects.ts';
 import { InterruptedError, RejectedError } from './row-errors.ts';
 import type { TagDirectory } from './tag-directory.ts';
@@ -139,7 +139,7 @@ export class TicketImport {
 
   /** Creates a ticket. Returns its id if it has an answer, which needs it; else 0. */
   async #create({ ticket, answer, tagNames }: PendingTicket): Promise<number> {
-    const ids = await Promise.all(tagNames.map((name) => this.#parts.tags.idOf(name)));
+    const ids = await Promise.all(tagNames.map((name) => this.#parts.tags.toId(name)));
     const body = ids.length > 0 ? { ...ticket, tags: [...new Set(ids)] } : ticket;
     const response = await this.#post(this.#path, body, answer !== undefined);
     if (answer === undefined) return 0;
@@ -171,7 +171,7 @@ export class TicketImport {
   async #post(path: string, body: object, wantsBody: boolean): Promise<ApiResponse> {
     const response = await this.#parts.client.send({ method: 'POST', path, body: JSON.stringify(body), wantsBody });
     this.#countFailure(response.status);
-    if (response.status >= 300) throw new RejectedError(reasonsOf(response));
+    if (response.status >= 300) throw new RejectedError(listReasons(response));
     return response;
   }
 

@@ -6,8 +6,8 @@ import { readStores, userCommands } from './database-users.ts';
 import { makeSecrets } from './secrets.ts';
 
 const withStore = services.flatMap(({ name, hasStore }) => (hasStore ? [name] : []));
-const uriOf = (service: string) => `mongodb://of_${service}:p%22ss%2F${service}@store/?authSource=users`;
-const own = Object.fromEntries(withStore.map((name) => [`TICKETING_${name.toUpperCase()}_MONGODB_URI`, uriOf(name)]));
+const toUri = (service: string) => `mongodb://of_${service}:p%22ss%2F${service}@store/?authSource=users`;
+const own = Object.fromEntries(withStore.map((name) => [`TICKETING_${name.toUpperCase()}_MONGODB_URI`, toUri(name)]));
 
 /** The users that commands create, by the names of their databases and their own. */
 function createdBy(commands: readonly string[]): Map<string, object> {
@@ -39,9 +39,9 @@ describe('each service', () => {
   });
 
   it('has the URI for all without one of its own', () => {
-    const stores = readStores({ MONGODB_URI: 'mongodb://all@store', TICKETING_INTENTS_MONGODB_URI: uriOf('intents') });
+    const stores = readStores({ MONGODB_URI: 'mongodb://all@store', TICKETING_INTENTS_MONGODB_URI: toUri('intents') });
     const uris = withStore.map((name) => stores.get(name)?.mongodbUri);
-    expect(uris).toEqual(withStore.map((name) => (name === 'intents' ? uriOf('intents') : 'mongodb://all@store')));
+    expect(uris).toEqual(withStore.map((name) => (name === 'intents' ? toUri('intents') : 'mongodb://all@store')));
   });
 });
 

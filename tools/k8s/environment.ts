@@ -1,7 +1,7 @@
 import type { KubernetesObject } from './read-manifests.ts';
 
 /** The variables of a container, from `envFrom` and `env`, as kubelet composes them. Errors: a required source is missing. */
-export function environmentOf(
+export function toEnvironment(
   container: KubernetesObject['spec'],
   configMaps: ReadonlyMap<string, Readonly<Record<string, string>>>,
   secrets: ReadonlyMap<string, Readonly<Record<string, string>>>,

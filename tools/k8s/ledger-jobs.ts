@@ -1,7 +1,7 @@
 import { type ServiceEntry, services } from '@ticketing/system/services.ts';
 import { type Manifest, podsOfRole } from './manifest.ts';
-import { resourcesOf } from './role-resources.ts';
-import { deploymentOf, podTemplate } from './service-manifests.ts';
+import { findResources } from './role-resources.ts';
+import { podTemplate, toDeploymentName } from './service-manifests.ts';
 import { derivedVariables } from './service-variables.ts';
 
 const volume = 'ledger';
@@ -28,7 +28,7 @@ function volumeClaim(service: string): Manifest {
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
-    metadata: { name: deploymentOf(service, volume) },
+    metadata: { name: toDeploymentName(service, volume) },
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
   };
 }
@@ -42,14 +42,14 @@ function cronJob(entry: ServiceEntry, operation: string, spec: { schedule: strin
     {
       args: [operation, file],
       env: derivedVariables(entry),
-      resources: resourcesOf(entry.name, 'relay'),
+      resources: findResources(entry.name, 'relay'),
     },
-    [{ name: volume, persistentVolumeClaim: { claimName: deploymentOf(entry.name, volume) } }],
+    [{ name: volume, persistentVolumeClaim: { claimName: toDeploymentName(entry.name, volume) } }],
   );
   return {
     apiVersion: 'batch/v1',
     kind: 'CronJob',
-    metadata: { name: deploymentOf(entry.name, operation), labels },
+    metadata: { name: toDeploymentName(entry.name, operation), labels },
     spec: { ...spec, jobTemplate: { metadata: { labels }, spec: { template } } },
   };
 }

@@ -6,10 +6,10 @@ import { parseRequest } from '@ticketing/service-kit/operations/operation-reques
 import { consumedTopics, serviceNamed, services } from '@ticketing/system/services.ts';
 import { expect, it } from 'vitest';
 import { readStores } from './database-users.ts';
-import { environmentOf } from './environment.ts';
+import { toEnvironment } from './environment.ts';
 import { manifestFiles } from './manifest-files.ts';
-import { ownConfigOf } from './own-config.ts';
-import { namesOf, parseManifests, readManifests } from './read-manifests.ts';
+import { findOwnConfig } from './own-config.ts';
+import { listNames, parseManifests, readManifests } from './read-manifests.ts';
 import { makeSecrets } from './secrets.ts';
 
 const base = 'deploy/k8s/base';
@@ -36,7 +36,7 @@ it('every file of the base is part of it', () => {
 });
 
 it('every pod has a ServiceAccount, so that the component pull-secret reaches its image', () => {
-  const accounts = namesOf(objects, 'ServiceAccount');
+  const accounts = listNames(objects, 'ServiceAccount');
   const ledgers = readManifests('deploy/k8s/components/ledger/ledger-jobs.yaml').flatMap(({ kind, spec }) =>
     kind === 'CronJob' ? [spec.jobTemplate.spec] : [],
   );
@@ -51,7 +51,7 @@ it.each(roles)('$name starts with a complete configuration, for its role and on 
   const { entry, role, name } = one;
   const deployment = ofKind('Deployment').find(({ metadata }) => metadata.name === name);
   const [container] = deployment?.spec.template.spec.containers ?? [];
-  const config = readServiceConfig(entry, environmentOf(container, literals(), secrets), ownConfigOf(entry.name));
+  const config = readServiceConfig(entry, toEnvironment(container, literals(), secrets), findOwnConfig(entry.name));
   const ports = Object.fromEntries(container.ports.map((port: { name: string }) => [port.name, port]));
   expect(config.roles).toEqual([role]);
   expect(config.httpPort).toBe(ports.http.containerPort);
@@ -59,12 +59,12 @@ it.each(roles)('$name starts with a complete configuration, for its role and on 
   expect(config.internalPort).toBe(ports.internal.containerPort);
   // docs/operations/upgrade.md: longer than the gateway keeps a connection that it does not use.
   expect(config.drainMs).toBeGreaterThanOrEqual(5000);
-  for (const [service, target] of config.targets) expect(target).toBe(`${service}-rpc:${grpcPortOf(service)}`);
+  for (const [service, target] of config.targets) expect(target).toBe(`${service}-rpc:${findGrpcPort(service)}`);
 });
 
 it('each role has a Deployment and a budget that selects its pods; each API a Service and an autoscaler', () => {
-  expect(namesOf(objects, 'Deployment')).toEqual(roles.map(({ name }) => name).toSorted());
-  expect(namesOf(objects, 'PodDisruptionBudget')).toEqual(namesOf(objects, 'Deployment'));
+  expect(listNames(objects, 'Deployment')).toEqual(roles.map(({ name }) => name).toSorted());
+  expect(listNames(objects, 'PodDisruptionBudget')).toEqual(listNames(objects, 'Deployment'));
   for (const budget of ofKind('PodDisruptionBudget')) {
     const target = ofKind('Deployment').find(({ metadata }) => metadata.name === budget.metadata.name);
     expect(budget.spec.selector).toEqual(target?.spec.selector);
@@ -76,10 +76,10 @@ it('each role has a Deployment and a budget that selects its pods; each API a Se
       .map(({ spec }) => spec.scaleTargetRef.name)
       .toSorted(),
   ).toEqual(apis);
-  expect(namesOf(objects, 'Service')).toEqual(
+  expect(listNames(objects, 'Service')).toEqual(
     expect.arrayContaining(services.flatMap(({ name, ports }) => (ports.grpc ? [name, `${name}-rpc`] : [name]))),
   );
-  expect(namesOf(objects, 'ServiceAccount')).toEqual(services.map(({ name }) => name).toSorted());
+  expect(listNames(objects, 'ServiceAccount')).toEqual(services.map(({ name }) => name).toSorted());
 });
 
 it('only the autoscaler or KEDA sets the replicas of a Deployment, never both', () => {
@@ -139,8 +139,8 @@ it('the component ledger has a volume of its own for each service, and Jobs that
   const jobs = readManifests('deploy/k8s/components/ledger/ledger-jobs.yaml');
   const withStore = services.filter(({ hasStore }) => hasStore);
   const volumes = withStore.map(({ name }) => `${name}-ledger`).toSorted();
-  expect(namesOf(jobs, 'PersistentVolumeClaim')).toEqual(volumes);
-  expect(namesOf(jobs, 'CronJob')).toEqual(
+  expect(listNames(jobs, 'PersistentVolumeClaim')).toEqual(volumes);
+  expect(listNames(jobs, 'CronJob')).toEqual(
     withStore.flatMap(({ name }) => [`${name}-apply-ledger`, `${name}-ledger`]).toSorted(),
   );
   for (const { metadata, spec } of jobs.filter(({ kind }) => kind === 'CronJob')) {
@@ -158,8 +158,8 @@ it('the component ledger has a volume of its own for each service, and Jobs that
     const operation = parseRequest(container.args);
     expect(operation).toMatchObject({ name: component, file: '/ledger/ledger.jsonl' });
     expect([spec.suspend === true, claims]).toEqual([isApplied, [`${entry.name}-ledger`]]);
-    const environment = environmentOf(container, literals(), secrets);
-    expect(() => readServiceConfig(entry, environment, ownConfigOf(entry.name))).not.toThrow();
+    const environment = toEnvironment(container, literals(), secrets);
+    expect(() => readServiceConfig(entry, environment, findOwnConfig(entry.name))).not.toThrow();
   }
 });
 
@@ -209,6 +209,6 @@ function literals(): Map<string, Record<string, string>> {
   return new Map(configMapGenerator.map(({ name, literals }) => [name, Object.fromEntries(literals.map(pair))]));
 }
 
-function grpcPortOf(service: string): number | undefined {
+function findGrpcPort(service: string): number | undefined {
   return services.find(({ name }) => name === service)?.ports.grpc;
 }

@@ -10,7 +10,7 @@ import {
   runningPods,
   setUp,
 } from './manifest.ts';
-import { internalPortOf, mailReceiverPort, needsSetUp, usesBus } from './service-variables.ts';
+import { findInternalPort, mailReceiverPort, needsSetUp, usesBus } from './service-variables.ts';
 
 /** Servers outside of the system, and the ports on which they are reached. */
 const servers = {
@@ -21,20 +21,20 @@ const servers = {
 
 /** The Internet for outbound requests: every address but those that the services refuse to dial. */
 const publicAddresses = [
-  { cidr: '0.0.0.0/0', except: specialPurposeOf('ipv4') },
-  { cidr: '::/0', except: specialPurposeOf('ipv6') },
+  { cidr: '0.0.0.0/0', except: listSpecialPurpose('ipv4') },
+  { cidr: '::/0', except: listSpecialPurpose('ipv6') },
 ];
 
 /**
  * Makes the policies for the connections that the pods of a service may accept and open. All others are denied by
  * deploy/k8s/base/policies.yaml, which also allows all pods to look up names.
  */
-export function networkPoliciesOf(entry: ServiceEntry): Manifest[] {
+export function toNetworkPolicies(entry: ServiceEntry): Manifest[] {
   const { name, roles } = entry;
   return [
     policy(name, runningPods(podsOfService(name)), {
-      ingress: [{ from: [namespaceWith('metrics')], ports: tcp(internalPortOf(entry)) }],
-      egress: egressOf(entry),
+      ingress: [{ from: [namespaceWith('metrics')], ports: tcp(findInternalPort(entry)) }],
+      egress: toEgress(entry),
     }),
     policy(`${name}-api`, select(podsOfRole(name, 'api')), { ingress: ingressOfApi(entry) }),
     ...(needsSetUp(entry)
@@ -64,7 +64,7 @@ export function issuerPolicy(): Manifest {
   };
 }
 
-function egressOf(entry: ServiceEntry): object[] {
+function toEgress(entry: ServiceEntry): object[] {
   const called = entry.calls.map((name) => ({
     to: [{ podSelector: select(podsOfRole(name, 'api')) }],
     ports: tcp(portOfCalls(entry, serviceNamed(name))),
@@ -97,7 +97,7 @@ function toInternet(): object {
   return { to: publicAddresses.map((ipBlock) => ({ ipBlock })), ports: tcp(443) };
 }
 
-function specialPurposeOf(family: AddressRange['family']): string[] {
+function listSpecialPurpose(family: AddressRange['family']): string[] {
   const ranges = specialPurpose.filter((range) => range.family === family);
   return ranges.map(({ address, prefix }) => `${address}/${prefix}`);
 }

@@ -12,6 +12,6 @@ const readers: Readonly<Record<string, (from: ConfigReader) => object>> = {
 };
 
 /** Reads the variables that only this service has. */
-export function ownConfigOf(service: string): (from: ConfigReader) => object {
+export function findOwnConfig(service: string): (from: ConfigReader) => object {
   return readers[service] ?? (() => ({}));
 }

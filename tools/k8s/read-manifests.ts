@@ -25,7 +25,7 @@ export function readManifests(pattern: string): KubernetesObject[] {
 }
 
 /** The names of the objects of a kind. */
-export function namesOf(objects: readonly KubernetesObject[], kind: string): string[] {
+export function listNames(objects: readonly KubernetesObject[], kind: string): string[] {
   return objects
     .filter((object) => object.kind === kind)
     .map(({ metadata }) => metadata.name)

@@ -30,7 +30,7 @@ const others: Readonly<Partial<Record<Role, RoleResources>>> = {
 const background = resources('100m', '192Mi', '768Mi');
 
 /** The resources of the pods of a role. Source: docs/decisions/0052-manifests-from-the-description.md. */
-export function resourcesOf(service: string, role: Role): RoleResources {
+export function findResources(service: string, role: Role): RoleResources {
   return perRole[`${service} ${role}`] ?? others[role] ?? background;
 }
 

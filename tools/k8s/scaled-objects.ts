@@ -1,6 +1,6 @@
 import { consumedTopics, type ServiceEntry, services, variableName } from '@ticketing/system/services.ts';
 import type { Manifest } from './manifest.ts';
-import { deploymentOf } from './service-manifests.ts';
+import { toDeploymentName } from './service-manifests.ts';
 
 /** How many events may wait for each replica before there is another one. */
 const lagPerReplica = 500;
@@ -13,9 +13,9 @@ export function scaledObjects(): Manifest[] {
   return consumers.map((entry) => ({
     apiVersion: 'keda.sh/v1alpha1',
     kind: 'ScaledObject',
-    metadata: { name: deploymentOf(entry.name, 'consumer') },
+    metadata: { name: toDeploymentName(entry.name, 'consumer') },
     spec: {
-      scaleTargetRef: { name: deploymentOf(entry.name, 'consumer') },
+      scaleTargetRef: { name: toDeploymentName(entry.name, 'consumer') },
       minReplicaCount: 2,
       maxReplicaCount: mostReplicas(entry),
       cooldownPeriod: 300,

@@ -1,38 +1,38 @@
 import type { Role, ServiceEntry } from '@ticketing/system/services.ts';
 import { type Manifest, type PodLabels, podsOfRole, setUp } from './manifest.ts';
-import { networkPoliciesOf } from './network-policies.ts';
-import { resourcesOf } from './role-resources.ts';
+import { toNetworkPolicies } from './network-policies.ts';
+import { findResources } from './role-resources.ts';
 import {
   derivedVariables,
-  internalPortOf,
+  findInternalPort,
   mailReceiverPort,
   needsSetUp,
-  rpcServiceOf,
   sourcesOfVariables,
+  toRpcService,
 } from './service-variables.ts';
 
 /**
  * The objects of a service, which follow from its entry. The common parts of all pods (security, probes, spreading, the
  * volumes of shared keys) are written by hand in deploy/k8s/base/pod.yaml and job.yaml, which are merged into them.
  */
-export function manifestsOf(entry: ServiceEntry): Manifest[] {
+export function toManifests(entry: ServiceEntry): Manifest[] {
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: entry.name }, automountServiceAccountToken: false },
-    ...servicesOf(entry),
+    ...listServices(entry),
     ...entry.roles.map((role) => deployment(entry, role)),
     ...entry.roles.map((role) => disruptionBudget(entry.name, role)),
     ...entry.roles.filter((role) => role === 'api').map((role) => autoscaler(entry.name, role)),
     ...(needsSetUp(entry) ? [setUpJob(entry)] : []),
-    ...networkPoliciesOf(entry),
+    ...toNetworkPolicies(entry),
   ];
 }
 
 /** The name of the Deployment of a role, of its budget and its autoscaler. */
-export function deploymentOf(service: string, role: string): string {
+export function toDeploymentName(service: string, role: string): string {
   return `${service}-${role}`;
 }
 
-function servicesOf({ name, ports, roles }: ServiceEntry): Manifest[] {
+function listServices({ name, ports, roles }: ServiceEntry): Manifest[] {
   const service = (serviceName: string, role: Role, spec: object): Manifest => ({
     apiVersion: 'v1',
     kind: 'Service',
@@ -44,7 +44,7 @@ function servicesOf({ name, ports, roles }: ServiceEntry): Manifest[] {
     service(name, 'api', { ports: [port('http', ports.http)] }),
     ...(ports.grpc === undefined
       ? []
-      : [service(rpcServiceOf(name), 'api', { clusterIP: 'None', ports: [port('grpc', ports.grpc)] })]),
+      : [service(toRpcService(name), 'api', { clusterIP: 'None', ports: [port('grpc', ports.grpc)] })]),
     ...(roles.includes('mail-receiver')
       ? [service(`${name}-mail`, 'mail-receiver', { ports: [port('smtp', 25)] })]
       : []),
@@ -58,7 +58,7 @@ function deployment(entry: ServiceEntry, role: Role): Manifest {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: deploymentOf(name, role), labels },
+    metadata: { name: toDeploymentName(name, role), labels },
     spec: {
       // Without `replicas`, which the autoscaler sets: applying the manifests again must not undo what it has set.
       ...(role === 'api' ? {} : { replicas: 2 }),
@@ -68,10 +68,10 @@ function deployment(entry: ServiceEntry, role: Role): Manifest {
         ports: [
           port('http', ports.http),
           ...(ports.grpc === undefined ? [] : [port('grpc', ports.grpc)]),
-          port('internal', internalPortOf(entry)),
+          port('internal', findInternalPort(entry)),
           ...(role === 'mail-receiver' ? [port('smtp', mailReceiverPort)] : []),
         ],
-        resources: resourcesOf(name, role),
+        resources: findResources(name, role),
       }),
     },
   };
@@ -104,13 +104,13 @@ function setUpJob(entry: ServiceEntry): Manifest {
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
-    metadata: { name: deploymentOf(entry.name, setUp), labels },
+    metadata: { name: toDeploymentName(entry.name, setUp), labels },
     spec: {
       template: podTemplate(entry, labels, {
         // The arguments of the program that the image runs.
         args: ['set-up'],
         env: derivedVariables(entry),
-        resources: resourcesOf(entry.name, 'relay'),
+        resources: findResources(entry.name, 'relay'),
       }),
     },
   };
@@ -120,7 +120,7 @@ function disruptionBudget(service: string, role: Role): Manifest {
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
-    metadata: { name: deploymentOf(service, role) },
+    metadata: { name: toDeploymentName(service, role) },
     spec: {
       // Not `minAvailable`, with which a role of one replica could never be moved to another node.
       maxUnavailable: 1,
@@ -131,7 +131,7 @@ function disruptionBudget(service: string, role: Role): Manifest {
 }
 
 function autoscaler(service: string, role: Role): Manifest {
-  const name = deploymentOf(service, role);
+  const name = toDeploymentName(service, role);
   return {
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',

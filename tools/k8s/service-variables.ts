@@ -10,7 +10,7 @@ import {
 export const mailReceiverPort = 2525;
 
 /** The port with the metrics and the probes. */
-export function internalPortOf({ ports }: ServiceEntry): number {
+export function findInternalPort({ ports }: ServiceEntry): number {
   return ports.http + 2000;
 }
 
@@ -31,7 +31,7 @@ export function needsSetUp(entry: ServiceEntry): boolean {
 }
 
 /** The name of the Service through which a service is called by RPC: a headless one, so that clients see every pod. */
-export function rpcServiceOf(service: string): string {
+export function toRpcService(service: string): string {
   return `${service}-rpc`;
 }
 
@@ -57,7 +57,7 @@ export function derivedVariables(entry: ServiceEntry, role?: Role): { name: stri
   const called = calls.map((name) => {
     const { ports: its } = serviceNamed(name);
     // The gateway calls by REST; its URLs are in its ConfigMap, because they change with TLS.
-    return ports.grpc === undefined ? undefined : [`${name.toUpperCase()}_TARGET`, `${rpcServiceOf(name)}:${its.grpc}`];
+    return ports.grpc === undefined ? undefined : [`${name.toUpperCase()}_TARGET`, `${toRpcService(name)}:${its.grpc}`];
   });
   const variables: (readonly string[] | undefined)[] = [
     role && roles.length > 1 ? ['ROLES', role] : undefined,

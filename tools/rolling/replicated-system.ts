@@ -60,7 +60,7 @@ export interface ReplicatedOptions {
   /** Variables of all services, and of the process that starts them. By default only those that are derived. */
   variables?: Environment;
   /** Further variables of the processes with this number. */
-  variablesOf?(index: number): Environment;
+  toVariables?(index: number): Environment;
   /** Starts a process for the first time. By default once, and it must become ready. */
   start?(replica: Replica): Promise<void>;
   /** The output of the processes: by default `system.log` in the data folder. */
@@ -91,8 +91,8 @@ export async function startReplicatedSystem(options: ReplicatedOptions): Promise
     const balancers = new Map<string, TcpBalancer>();
     for (const { name } of services) balancers.set(name, await startBalancer(name === 'gateway' ? port : 0));
     stops.push(() => Promise.all([...balancers.values()].map((one) => one.close())));
-    const places = placesOf(count, await unusedPorts());
-    const environment = environmentOf({ dataDir, mongodbUri: store.uri, variables }, balancers, places);
+    const places = toPlaces(count, await unusedPorts());
+    const environment = toEnvironment({ dataDir, mongodbUri: store.uri, variables }, balancers, places);
     const setUp = async (from: string) => {
       const setUpOne = ({ name }: ServiceEntry) =>
         runChild(`The set-up of ${name}`, [programIn(from, name), 'set-up'], environment);
@@ -101,7 +101,7 @@ export async function startReplicatedSystem(options: ReplicatedOptions): Promise
     await setUp(bundles);
     const log = options.log ?? openSync(join(dataDir, 'system.log'), 'a');
     const replicas = places.map((place) =>
-      openReplica(place, { ...environment, ...options.variablesOf?.(place.index) }, log),
+      openReplica(place, { ...environment, ...options.toVariables?.(place.index) }, log),
     );
     stops.push(() => Promise.all(replicas.filter((one) => one.isRunning).map((one) => one.stop().catch(() => 0))));
     const probing = probe(replicas, balancers);
@@ -122,7 +122,7 @@ interface Place {
   ports: ServicePorts;
 }
 
-function placesOf(count: (service: string) => number, nextPort: () => number): Place[] {
+function toPlaces(count: (service: string) => number, nextPort: () => number): Place[] {
   return services.flatMap(({ name, ports }) =>
     Array.from({ length: count(name) }, (_, index) => {
       const grpc = ports.grpc === undefined ? 0 : nextPort();
@@ -144,7 +144,7 @@ async function unusedPorts(): Promise<() => number> {
 }
 
 /** The variables of all services: those of a development system, with several addresses of each service. */
-function environmentOf(
+function toEnvironment(
   { dataDir, mongodbUri, variables }: { dataDir: string; mongodbUri: string; variables: Environment },
   balancers: ReadonlyMap<string, TcpBalancer>,
   places: readonly Place[],
@@ -157,7 +157,7 @@ function environmentOf(
   const targets = services.flatMap(({ name, calls, ports: { grpc } }) =>
     grpc === undefined
       ? []
-      : calls.map((called) => [variableName(name, `${called.toUpperCase()}_TARGET`), targetOf(called, places)]),
+      : calls.map((called) => [variableName(name, `${called.toUpperCase()}_TARGET`), toTarget(called, places)]),
   );
   return {
     ...derived,
@@ -167,7 +167,7 @@ function environmentOf(
   };
 }
 
-function targetOf(service: string, places: readonly Place[]): string {
+function toTarget(service: string, places: readonly Place[]): string {
   const own = places.filter((place) => place.service === service);
   return `ipv4:${own.map(({ ports }) => `127.0.0.1:${ports.grpc}`).join(',')}`;
 }
@@ -230,7 +230,7 @@ function probe(replicas: readonly Replica[], balancers: ReadonlyMap<string, TcpB
     while (!isStopping) {
       await Promise.all(
         states.map(async (state) => {
-          const readiness = await readinessOf(state.replica);
+          const readiness = await readReadiness(state.replica);
           state.late = readiness === 'late' ? state.late + 1 : 0;
           state.isUsed = readiness === 'ready' || (state.isUsed && readiness === 'late' && state.late < lateProbes);
         }),
@@ -250,7 +250,7 @@ function probe(replicas: readonly Replica[], balancers: ReadonlyMap<string, TcpB
   };
 }
 
-async function readinessOf({ ports, isRunning }: Replica): Promise<'ready' | 'not ready' | 'late'> {
+async function readReadiness({ ports, isRunning }: Replica): Promise<'ready' | 'not ready' | 'late'> {
   if (!isRunning) return 'not ready';
   try {
     const response = await fetch(`http://127.0.0.1:${ports.internal}/readyz`, { signal: AbortSignal.timeout(1_000) });

@@ -9,8 +9,8 @@ export interface RequestCounts {
 /** Reads the counts of the replicas of a service from their metrics. */
 export async function requestCounts({ replicas }: ReplicatedSystem, service: string): Promise<RequestCounts> {
   const own = replicas.filter((one) => one.service === service && one.isRunning);
-  const texts = await Promise.all(own.map(metricsOf));
-  const count = (api: string) => texts.map((text) => sumOf(text, api));
+  const texts = await Promise.all(own.map(readMetrics));
+  const count = (api: string) => texts.map((text) => addUp(text, api));
   return { rest: count('rest'), rpc: count('rpc') };
 }
 
@@ -28,11 +28,11 @@ export function shareProblem(share: number | undefined): string | undefined {
   return `the first has got ${(share * 100).toFixed(1)} %, which is not between 40 and 60 %`;
 }
 
-async function metricsOf({ ports }: Replica): Promise<string> {
+async function readMetrics({ ports }: Replica): Promise<string> {
   return (await fetch(`http://127.0.0.1:${ports.internal}/metrics`)).text();
 }
 
-function sumOf(text: string, api: string): number {
+function addUp(text: string, api: string): number {
   const lines = text
     .split('\n')
     .filter((line) => line.startsWith('ticketing_requests_total{') && line.includes(`api="${api}"`));

@@ -30,7 +30,7 @@ test.skipIf('missing' in previous)(
     // Two processes of tickets, so that both versions run side by side. Two gateways, so that they can be restarted too.
     const isDoubled = (name: string) => ['tickets', 'gateway'].includes(name);
     system = await startReplicatedSystem({ dataDir, bundles: old, count: (name) => (isDoubled(name) ? 2 : 1) });
-    const token = await tokenOf();
+    const token = await issueToken();
     const load = startConstantLoad({ url: system.url, token, rate: 10 });
     await expect.poll(() => load.tickets.size).toBeGreaterThan(3);
     await system.setUp(current);
@@ -55,7 +55,7 @@ async function createdBy({ ports }: Replica): Promise<number> {
   return Number(/^ticketing_requests_total\{[^}]*route="POST \/ticket"[^}]*\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
 }
 
-function tokenOf(): Promise<string> {
+function issueToken(): Promise<string> {
   const caller = { sub: '7', kind: 'serviceWorker', roleId: 1 };
   return signToken(developmentKeys(dataDir).issuerKeyFile, caller, 3_600);
 }

@@ -26,12 +26,12 @@ const createdAt = Date.UTC(2026, 0, 31, 9, 10) / 1000;
 const agent = { profileId: 7, kind: 'user' };
 
 /** When the ticket got a version. Units: Unix seconds. */
-const timeOf = (version: number) => createdAt + (version - 1) * 60;
+const toTime = (version: number) => createdAt + (version - 1) * 60;
 
 /** The same id in every run. */
 function exampleId(version: number): string {
   const bytes = createHash('sha256').update(String(version)).digest();
-  const runtime = { now: () => timeOf(version) * 1000, randomBytes: (size: number) => bytes.subarray(0, size) };
+  const runtime = { now: () => toTime(version) * 1000, randomBytes: (size: number) => bytes.subarray(0, size) };
   return timeOrderedId('evt', { ...systemRuntime, ...runtime });
 }
 
@@ -46,7 +46,7 @@ export function exampleEvents(): TicketChanged[] {
       subchannelId: 4,
       tagIds: [3],
     },
-    { id: ticketId, now: timeOf(1), creator: { profileId: 7, isHuman: true }, lastAgentRouting: false, sla: noSla },
+    { id: ticketId, now: toTime(1), creator: { profileId: 7, isHuman: true }, lastAgentRouting: false, sla: noSla },
   );
   const fields = {
     priority: Priority.HIGH,
@@ -54,7 +54,7 @@ export function exampleEvents(): TicketChanged[] {
     dueBy: createdAt + 86_400,
     subject: 'Reading',
   };
-  const change = changeFields(ticket, fields, timeOf(2));
+  const change = changeFields(ticket, fields, toTime(2));
   const header = (version: number) => ({ eventId: exampleId(version), actor: agent });
   return [
     published(createdEvent(ticket, header(1))),
@@ -62,7 +62,7 @@ export function exampleEvents(): TicketChanged[] {
     later(TicketChangeType.CONVERSATION_CREATED, 3, { cause: ChangeCause.MESSAGE, conversationId: 31 }),
     later(TicketChangeType.CONVERSATION_PUBLISHED, 4, { cause: ChangeCause.REQUEST, conversationId: 32 }),
     later(TicketChangeType.INTENT_EXECUTED, 5, { cause: ChangeCause.EXECUTION, intentId: 9 }),
-    published(deletedEvent({ ...ticket, version: 5 }, header(6), timeOf(6))),
+    published(deletedEvent({ ...ticket, version: 5 }, header(6), toTime(6))),
   ];
 }
 
@@ -84,7 +84,7 @@ function later(
     ticketId,
     version,
     subchannelId: 4,
-    occurredAt: toTimestamp(timeOf(version)),
+    occurredAt: toTimestamp(toTime(version)),
     actor: fields.cause === ChangeCause.REQUEST ? agent : { kind: 'service' },
     ...fields,
   });

@@ -53,7 +53,7 @@ function example(event: TicketChanged): string {
 }
 
 function fieldTable({ fields }: DescMessage): string {
-  const rows = fields.map((field) => [`\`${field.jsonName}\``, typeOf(field), findComments(field).text]);
+  const rows = fields.map((field) => [`\`${field.jsonName}\``, describeType(field), findComments(field).text]);
   return markdownTable(['Field', 'Type', 'Meaning'], rows);
 }
 
@@ -80,7 +80,7 @@ function changedFieldTable(): string {
   );
 }
 
-function typeOf(field: DescField): string {
+function describeType(field: DescField): string {
   if (field.fieldKind === 'list') return 'list of objects, see below';
   const type = field.message ? messageType(field.message) : field.enum ? 'string, see the list' : scalarType(field);
   return field.presence === FeatureSet_FieldPresence.EXPLICIT ? `${type}, or null` : type;

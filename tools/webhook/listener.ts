@@ -26,9 +26,9 @@ export function webhookListener({ secret, status, failRate }: ListenerOptions, p
     const body = await readBody(request).catch(() => 'ended' as const);
     // The sender has closed the connection before the body was complete.
     if (body === 'ended') return;
-    const problem = problemOf(webhook, request, body);
+    const problem = readProblem(webhook, request, body);
     const sent = problem?.status ?? (Math.random() < failRate ? 500 : status);
-    print(lineOf(request, body, problem?.detail ?? 'verified', sent));
+    print(renderLine(request, body, problem?.detail ?? 'verified', sent));
     respond(response, sent);
   });
   server.requestTimeout = 15_000;
@@ -53,7 +53,7 @@ interface Problem {
   detail: string;
 }
 
-function problemOf(webhook: Webhook, { method, headers }: IncomingMessage, body?: Buffer): Problem | undefined {
+function readProblem(webhook: Webhook, { method, headers }: IncomingMessage, body?: Buffer): Problem | undefined {
   if (method !== 'POST') return { status: 405, detail: 'not a POST request' };
   if (!body) return { status: 413, detail: `a body of more than ${maxBodyBytes / 1024} KiB` };
   try {
@@ -64,14 +64,14 @@ function problemOf(webhook: Webhook, { method, headers }: IncomingMessage, body?
   }
 }
 
-function lineOf({ headers }: IncomingMessage, body: Buffer | undefined, result: string, status: number): string {
-  const { type, ticket } = contentOf(body);
+function renderLine({ headers }: IncomingMessage, body: Buffer | undefined, result: string, status: number): string {
+  const { type, ticket } = toContent(body);
   const id = shown(headers['webhook-id']);
   return `${new Date().toISOString()}  ${type.padEnd(22)}  ${ticket.padEnd(14)}  ${id}  ${result} → ${status}`;
 }
 
 /** The type and the ticket that a body names; the body may not be verified. */
-function contentOf(body: Buffer | undefined): { type: string; ticket: string } {
+function toContent(body: Buffer | undefined): { type: string; ticket: string } {
   const { type, data } = objectIn(body);
   const { ticketId, version } = typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
   const ticket = Number.isInteger(ticketId) ? `ticket ${ticketId} v${Number(version)}` : '-';

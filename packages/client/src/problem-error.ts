@@ -28,7 +28,7 @@ export class ProblemError extends Error {
   /** `unexpected` describes the fault of a response that is no problem document. */
   constructor(response: Response, text: string, unexpected = 'the response is no problem document') {
     const problem = problemIn(text);
-    super(messageOf(response.status, problem, unexpected));
+    super(describeProblem(response.status, problem, unexpected));
     this.status = response.status;
     this.code = problem?.code ?? 'unexpected_response';
     this.errors = problem?.errors ?? [];
@@ -43,7 +43,7 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
-function messageOf(status: number, problem: Problem | undefined, unexpected: string): string {
+function describeProblem(status: number, problem: Problem | undefined, unexpected: string): string {
   if (!problem) return `${status}: ${unexpected}`;
   const violations = (problem.errors ?? []).map(({ pointer, detail }) => `${pointer}: ${detail}`);
   return [`${status} ${problem.code}: ${problem.detail ?? problem.title}`, ...violations].join('\n');

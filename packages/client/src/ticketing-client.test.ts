@@ -23,7 +23,7 @@ function problem(status: number, code: string, headers: Record<string, string> =
 }
 
 /** A client whose requests get these responses, the last one for ever. */
-function clientOf(responses: (() => Response)[], options: Partial<TicketingOptions> = {}) {
+function openClient(responses: (() => Response)[], options: Partial<TicketingOptions> = {}) {
   const sent: { method: string; url: string; headers: Headers; body: string | undefined }[] = [];
   const send: typeof fetch = async (url, init) => {
     sent.push({
@@ -45,7 +45,7 @@ function clientOf(responses: (() => Response)[], options: Partial<TicketingOptio
 }
 
 test('sends an operation as the contract says, and returns the body of its response', async () => {
-  const { client, sent } = clientOf([() => Response.json({ id: 1 })]);
+  const { client, sent } = openClient([() => Response.json({ id: 1 })]);
   const ticket = await client.createTicket({ query: { process: 'false' }, body: { channel: 'email' } });
   expect(ticket.id).toBe(1);
   const [{ headers, ...rest } = {}] = sent;
@@ -60,7 +60,7 @@ test('sends an operation as the contract says, and returns the body of its respo
 describe('repetition', () => {
   test('repeats a write with the same key, and asks for the token before each attempt', async () => {
     const token = vi.fn(async () => `token-${token.mock.calls.length}`);
-    const { client, sent } = clientOf([lost, busy(0), done], { token });
+    const { client, sent } = openClient([lost, busy(0), done], { token });
     await client.createTag({ body: { name: 'Power' } });
     const keys = sent.map(({ headers }) => headers.get('idempotency-key'));
     expect(keys).toEqual([keys[0], keys[0], keys[0]]);
@@ -73,7 +73,7 @@ describe('repetition', () => {
   });
 
   test('uses the key of the caller, and another one for each call', async () => {
-    const { client, sent } = clientOf([done]);
+    const { client, sent } = openClient([done]);
     await client.createTag({ body: { name: 'Power' } }, { idempotencyKey: 'mine' });
     await client.createTag({ body: { name: 'Power' } });
     await client.createTag({ body: { name: 'Power' } });
@@ -87,7 +87,9 @@ describe('repetition', () => {
       [3, true],
       [4, false],
     ] as const) {
-      const { client, sent } = clientOf([...Array.from({ length: failures }, () => busy(0)), done], { maxAttempts: 4 });
+      const { client, sent } = openClient([...Array.from({ length: failures }, () => busy(0)), done], {
+        maxAttempts: 4,
+      });
       const result = client.getTag({ path: { id: 1 } }).then(
         () => true,
         () => false,
@@ -98,10 +100,10 @@ describe('repetition', () => {
   });
 
   test('does not wait longer than it may', async () => {
-    const { client, sent } = clientOf([busy(1), done], { maxWaitMs: 999 });
+    const { client, sent } = openClient([busy(1), done], { maxWaitMs: 999 });
     await expect(client.listTags()).rejects.toThrow(ProblemError);
     expect(sent.length).toBe(1);
-    const patient = clientOf([busy(1), done], { maxWaitMs: 1000 });
+    const patient = openClient([busy(1), done], { maxWaitMs: 1000 });
     vi.useFakeTimers();
     try {
       const result = patient.client.listTags();
@@ -120,7 +122,7 @@ describe('repetition', () => {
       [busy(0), 1],
       [() => problem(429, 'rate_limited', { 'retry-after': '0' }), 2],
     ] as const) {
-      const { client, sent } = clientOf([response, done]);
+      const { client, sent } = openClient([response, done]);
       await client.deleteTag({ path: { id: 1 } }).catch(() => undefined);
       expect(sent.length).toBe(attempts);
     }
@@ -128,21 +130,21 @@ describe('repetition', () => {
 
   test('waits for an attempt of its own that is still running', async () => {
     const running = () => problem(409, 'idempotency_key_running', { 'retry-after': '0' });
-    const { client, sent } = clientOf([lost, running, done]);
+    const { client, sent } = openClient([lost, running, done]);
     await client.createTag({ body: { name: 'Power' } });
     expect(sent.length).toBe(3);
   });
 
   test('does not repeat what will fail again', async () => {
     for (const status of [400, 401, 403, 404, 409, 412, 422, 500]) {
-      const { client, sent } = clientOf([() => problem(status, 'wrong'), done]);
+      const { client, sent } = openClient([() => problem(status, 'wrong'), done]);
       await expect(client.createTag({ body: { name: 'Power' } })).rejects.toMatchObject({ status, code: 'wrong' });
       expect(sent.length).toBe(1);
     }
   });
 
   test('ends when it is aborted, also while it waits', async () => {
-    const { client, sent } = clientOf([busy(20), done], { maxWaitMs: 60_000 });
+    const { client, sent } = openClient([busy(20), done], { maxWaitMs: 60_000 });
     const abort = new AbortController();
     const call = client.listTags({}, { signal: abort.signal });
     await expect.poll(() => sent.length).toBe(1);
@@ -165,7 +167,7 @@ describe('errors', () => {
       traceId: 't1',
       errors,
     };
-    const { client } = clientOf([() => Response.json(body, { status: 400 })]);
+    const { client } = openClient([() => Response.json(body, { status: 400 })]);
     const error = await client.createTag({ body: { name: '' } }).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(ProblemError);
     expect(error).toMatchObject({ status: 400, code: 'invalid_input', errors, traceId: 't1', problem: body });
@@ -173,18 +175,18 @@ describe('errors', () => {
   });
 
   test('are named too if the response is no problem document', async () => {
-    const { client } = clientOf([() => new Response('<html>', { status: 502 })], { maxAttempts: 1 });
+    const { client } = openClient([() => new Response('<html>', { status: 502 })], { maxAttempts: 1 });
     await expect(client.listTags()).rejects.toMatchObject({ status: 502, code: 'unexpected_response', errors: [] });
   });
 
   test('are named too if a response of success is no JSON', async () => {
-    const { client, sent } = clientOf([() => new Response('<html>')]);
+    const { client, sent } = openClient([() => new Response('<html>')]);
     await expect(client.listTags()).rejects.toMatchObject({ status: 200, code: 'unexpected_response' });
     expect(sent.length).toBe(1);
   });
 
   test('say that no response came, or not in time', async () => {
-    const { client } = clientOf([lost], { maxAttempts: 1 });
+    const { client } = openClient([lost], { maxAttempts: 1 });
     await expect(client.listTags()).rejects.toThrow(ConnectionError);
     const hanging: typeof fetch = (_url, init) =>
       new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
@@ -222,7 +224,7 @@ describe('followEvents', () => {
   const block = (version: number) => `id: c${version}\nevent: ticket.updated\ndata: {"version":${version}}\n\n`;
 
   test('continues after the last event when the stream ends or breaks', async () => {
-    const { client, sent } = clientOf([
+    const { client, sent } = openClient([
       stream(`retry: 1000\nid: c0\n\n:\n\n${block(1)}`),
       lost,
       stream(block(2) + block(3)),
@@ -244,7 +246,7 @@ describe('followEvents', () => {
   });
 
   test('yields nothing more after the signal was aborted, not even what has arrived with the last event', async () => {
-    const { client, sent } = clientOf([stream(`${block(1) + block(2)}id: c3\ndata: <html>\n\n`)]);
+    const { client, sent } = openClient([stream(`${block(1) + block(2)}id: c3\ndata: <html>\n\n`)]);
     const abort = new AbortController();
     const cursors: string[] = [];
     for await (const { cursor } of client.followEvents({ signal: abort.signal })) {
@@ -256,7 +258,7 @@ describe('followEvents', () => {
   });
 
   test('ends with what does not pass by itself', async () => {
-    const { client } = clientOf([() => problem(410, 'cursor_expired')]);
+    const { client } = openClient([() => problem(410, 'cursor_expired')]);
     const events = client.followEvents({ after: 'old', signal: new AbortController().signal });
     await expect(events.next()).rejects.toMatchObject({ code: 'cursor_expired' });
   });
@@ -266,7 +268,7 @@ describe('followEvents', () => {
     for (const type of [undefined, 'text/html; charset=utf-8', 'application/json', 'text/event-stream-x']) {
       const page = () =>
         new Response(new ReadableStream({ cancel: cancelled }), { headers: type ? { 'content-type': type } : {} });
-      const { client, sent } = clientOf([stream(block(1)), page]);
+      const { client, sent } = openClient([stream(block(1)), page]);
       const events = client.followEvents({ signal: new AbortController().signal });
       await expect(events.next()).resolves.toMatchObject({ value: { cursor: 'c1' } });
       const error = await events.next().catch((caught: unknown) => caught);
@@ -280,7 +282,7 @@ describe('followEvents', () => {
 
   test('reads a stream whose content type has parameters and capitals', async () => {
     const headers = { 'content-type': 'Text/Event-Stream; charset=utf-8' };
-    const { client } = clientOf([() => new Response(block(1), { headers })]);
+    const { client } = openClient([() => new Response(block(1), { headers })]);
     const events = client.followEvents({ signal: new AbortController().signal });
     await expect(events.next()).resolves.toMatchObject({ value: { cursor: 'c1' } });
     await events.return();
@@ -288,7 +290,7 @@ describe('followEvents', () => {
 
   test('ends with an event that is not a JSON object, after those before it, and says how to continue after it', async () => {
     for (const data of ['<html>', '{"version":', '2', 'null', '[]']) {
-      const { client, sent } = clientOf([stream(`${block(1)}id: c2\ndata: ${data}\n\n${block(3)}`)]);
+      const { client, sent } = openClient([stream(`${block(1)}id: c2\ndata: ${data}\n\n${block(3)}`)]);
       const events = client.followEvents({ signal: new AbortController().signal });
       await expect(events.next()).resolves.toMatchObject({ value: { cursor: 'c1' } });
       const error = await events.next().catch((caught: unknown) => caught);

@@ -107,18 +107,18 @@ function readSections(file: number) {
   const headers = read(Number(elfHeader.readBigUInt64LE(40)), elfHeader.readUInt16LE(60) * SECTION_HEADER_BYTES).bytes;
   const section = (header: number) =>
     read(Number(headers.readBigUInt64LE(header + 24)), Number(headers.readBigUInt64LE(header + 32)));
-  const headerOf = (type: number) => {
+  const findHeader = (type: number) => {
     for (let header = 0; header < headers.length; header += SECTION_HEADER_BYTES) {
       if (headers.readUInt32LE(header + 4) === type) return header;
     }
     throw new Error(`The engine's binaries have no section of type ${type}.`);
   };
-  const symbolHeader = headerOf(SHT_DYNSYM);
+  const symbolHeader = findHeader(SHT_DYNSYM);
   return {
     symbols: section(symbolHeader),
     names: section(headers.readUInt32LE(symbolHeader + 40) * SECTION_HEADER_BYTES),
-    versions: section(headerOf(SHT_GNU_VERSYM)),
-    requirements: section(headerOf(SHT_GNU_VERNEED)),
+    versions: section(findHeader(SHT_GNU_VERSYM)),
+    requirements: section(findHeader(SHT_GNU_VERNEED)),
   };
 }
 

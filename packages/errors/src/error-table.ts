@@ -42,7 +42,7 @@ const statusOfReason: Record<string, { status: number; title: string }> = {
 };
 
 /** The HTTP status of an error. The text of an internal error must not reach the client. */
-export function httpStatusOf(error: DomainError): { status: number; title: string; isInternal: boolean } {
+export function toHttpStatus(error: DomainError): { status: number; title: string; isInternal: boolean } {
   const row = table[error.code];
   const { status, title } = statusOfReason[error.reason] ?? row;
   return { status, title, isInternal: row.status === 500 };
@@ -54,7 +54,7 @@ const codeOfRpcCode = new Map<Code, ErrorCode>(
 );
 
 /** The name of a Connect code. */
-export function errorCodeOf(code: Code): ErrorCode {
+export function toErrorCode(code: Code): ErrorCode {
   return codeOfRpcCode.get(code) ?? 'unknown';
 }
 

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { DomainError } from './domain-error.ts';
-import { errorCodeOf, httpStatusOf } from './error-table.ts';
+import { toErrorCode, toHttpStatus } from './error-table.ts';
 
 /**
  * Turns anything that was thrown into an error that a caller may see. Anything except a `DomainError` or a Connect
@@ -10,9 +10,9 @@ export function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   if (error instanceof ConnectError && error.cause instanceof DomainError) return error.cause;
   if (error instanceof ConnectError) {
-    const code = errorCodeOf(error.code);
+    const code = toErrorCode(error.code);
     const translated = new DomainError(code, code, error.rawMessage, { cause: error.cause });
-    if (httpStatusOf(translated).status < 500 || code === 'deadline_exceeded') return translated;
+    if (toHttpStatus(translated).status < 500 || code === 'deadline_exceeded') return translated;
   }
   return new DomainError('internal', 'internal', 'Internal error', { cause: error });
 }

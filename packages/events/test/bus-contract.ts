@@ -23,10 +23,10 @@ const message = (key: string, text: string, headers: Record<string, string> = {}
   value: Buffer.from(text),
   headers,
 });
-const textOf = ({ value }: IncomingMessage) => Buffer.from(value).toString();
+const toText = ({ value }: IncomingMessage) => Buffer.from(value).toString();
 const numbered = (key: string, count: number, from = 1) =>
   Array.from({ length: count }, (_, index) => message(key, `${key}:${from + index}`));
-const keyed = (got: readonly IncomingMessage[], key: string) => got.filter((one) => one.key === key).map(textOf);
+const keyed = (got: readonly IncomingMessage[], key: string) => got.filter((one) => one.key === key).map(toText);
 const firsts = (texts: readonly string[]) => [...new Set(texts)];
 
 async function until(check: () => boolean, what: string, ms = 40_000): Promise<void> {
@@ -131,10 +131,10 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       const { errors, part } = await listen({
         async handle(messages, { acknowledge }) {
           for (const one of messages) {
-            const attempt = (attempts.get(textOf(one)) ?? 0) + 1;
-            attempts.set(textOf(one), attempt);
-            if (textOf(one) === 'a:3' && attempt <= 2) throw new Error('not yet');
-            got.push(textOf(one));
+            const attempt = (attempts.get(toText(one)) ?? 0) + 1;
+            attempts.set(toText(one), attempt);
+            if (toText(one) === 'a:3' && attempt <= 2) throw new Error('not yet');
+            got.push(toText(one));
             acknowledge(one);
           }
         },
@@ -175,7 +175,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       const second = await listen({ group: first.group, by: await openAnother() });
       await until(() => second.got.length >= 5, 'the rest');
       await setTimeout(300);
-      expect(second.got.map(textOf)).toEqual(numbered('a', 5, 11).map(({ value }) => String(value)));
+      expect(second.got.map(toText)).toEqual(numbered('a', 5, 11).map(({ value }) => String(value)));
       expect(first.got).toHaveLength(10);
       await second.part.stop();
     });
@@ -210,7 +210,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       const { part } = await listen({
         group,
         async handle(messages, { acknowledge }) {
-          for (const one of messages) if (textOf(one) !== 'a:4' && one.key === 'a') acknowledge(one);
+          for (const one of messages) if (toText(one) !== 'a:4' && one.key === 'a') acknowledge(one);
         },
       });
       for (const end = Date.now() + 20_000; (await waitsSince()) < laterAt - 1_500; await setTimeout(50))

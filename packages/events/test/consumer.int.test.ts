@@ -115,7 +115,7 @@ test('a dead-lettered event that is delivered again delays no other event', asyn
     handled.push(...events.map(({ key }) => key));
   });
   await publish('a', 'b', 'b', 'c');
-  const messages = messagesOf(topic, 'abbc');
+  const messages = toMessages(topic, 'abbc');
   const handle = messageHandler(common);
   const { signal } = new AbortController();
   for (let delivery = 0; delivery < 2; delivery++) {
@@ -136,7 +136,7 @@ test('a dead-lettered event that is delivered again delays no other event', asyn
 });
 
 /** The messages of a partition, one of each key. */
-function messagesOf(topic: string, keys: string): IncomingMessage[] {
+function toMessages(topic: string, keys: string): IncomingMessage[] {
   return [...keys].map((key, index) => {
     const envelope = { id: `evt_${index}`, type: 't', source: 's', subject: key, time: 0 };
     const offset = String(key.charCodeAt(0) * 10 + index);
@@ -165,7 +165,7 @@ async function setUpLateHandler(keys: string) {
       late = lateKeys;
       broken = brokenKeys;
       for (let delivery = 1; delivery <= maxDeliveries; delivery++) {
-        const isDone = await handle(messagesOf(topic, delivered), signal).then(
+        const isDone = await handle(toMessages(topic, delivered), signal).then(
           () => true,
           () => false,
         );
@@ -226,7 +226,7 @@ test('an error after a time in which all events were late does not dead-letter a
 
 test('an event that is late when it is replayed stays dead-lettered, and delays no other event', async () => {
   const { deliver, deadLettered, common, topic } = await setUpLateHandler('ab');
-  await deadLetters.add(common.group, messagesOf(topic, 'a'), 'test');
+  await deadLetters.add(common.group, toMessages(topic, 'a'), 'test');
   expect(await deliver('a', 1)).toBe(true);
   expect(await deadLettered()).toEqual(['a0']);
 });

@@ -75,7 +75,7 @@ async function setUpOutbox() {
         ...outboxPush({ version, ...event }),
       } as never);
     },
-    versionsOf: (id: number) => published.filter(({ key }) => key === String(id)).map(({ value }) => Number(value)),
+    listVersions: (id: number) => published.filter(({ key }) => key === String(id)).map(({ value }) => Number(value)),
     async drained(timeout = 10_000) {
       await expect
         .poll(() => outbox.state(), { timeout, interval: 20 })
@@ -110,24 +110,25 @@ function expectComplete(versions: readonly number[], count: number): void {
 }
 
 test('sends the events of the outboxes in the order of the versions, and removes them', async () => {
-  const { things, outbox, bus, create, change, versionsOf, drained } = await setUpOutbox();
+  const { things, outbox, bus, create, change, listVersions, drained } = await setUpOutbox();
   for (let id = 1; id <= 20; id++) {
     await create(id);
     for (let count = 1; count < id; count++) await change(id);
   }
   relay(outbox, bus, await connect('plain'));
   await drained();
-  for (let id = 1; id <= 20; id++) expect(versionsOf(id)).toEqual(Array.from({ length: id }, (_, index) => index + 1));
+  for (let id = 1; id <= 20; id++)
+    expect(listVersions(id)).toEqual(Array.from({ length: id }, (_, index) => index + 1));
   expect(await things.findOne({ _id: 20 })).toEqual({ _id: 20, version: 20, outbox: [] });
 });
 
 test('sends a long outbox in several rounds', async () => {
-  const { things, outbox, bus, versionsOf, drained } = await setUpOutbox();
+  const { things, outbox, bus, listVersions, drained } = await setUpOutbox();
   const events = Array.from({ length: 750 }, (_, index) => ({ version: index + 1 }));
   await things.insertOne({ _id: 1, version: 750, outbox: events, outboxSince: new Date() } as never);
   relay(outbox, bus, await connect('long'));
   await drained();
-  expect(versionsOf(1)).toEqual(events.map(({ version }) => version));
+  expect(listVersions(1)).toEqual(events.map(({ version }) => version));
 });
 
 test('removes the sent events of many documents, and leaves those that were added meanwhile', async () => {
@@ -173,7 +174,7 @@ test('finds events that other processes add', async () => {
 
 // guarantee: F7
 test('while the bus is unavailable, events wait, are measured, and are sent in order afterwards', async () => {
-  const { outbox, bus, create, change, versionsOf, drained } = await setUpOutbox();
+  const { outbox, bus, create, change, listVersions, drained } = await setUpOutbox();
   let isDown = true;
   const registry = new Registry();
   measureOutboxes([outbox], registry);
@@ -195,11 +196,11 @@ test('while the bus is unavailable, events wait, are measured, and are sent in o
   expect(Number(/^outbox_oldest_age_seconds\{.*\} (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(1);
   isDown = false;
   await drained();
-  expect(versionsOf(1)).toEqual([1, 2, 3, 4, 5]);
+  expect(listVersions(1)).toEqual([1, 2, 3, 4, 5]);
 });
 
 test('a document whose events cannot be sent is reported, is tried again, and does not delay others', async () => {
-  const { things, outbox, bus, create, change, versionsOf } = await setUpOutbox();
+  const { things, outbox, bus, create, change, listVersions } = await setUpOutbox();
   for (const id of [1, 2, 3, 4]) await create(id);
   await change(2, { unwritable: true });
   const registry = new Registry();
@@ -214,7 +215,7 @@ test('a document whose events cannot be sent is reported, is tried again, and do
     },
     await connect('poison'),
   );
-  await expect.poll(() => [versionsOf(1), versionsOf(4)]).toEqual([[1], [1]]);
+  await expect.poll(() => [listVersions(1), listVersions(4)]).toEqual([[1], [1]]);
   await expect.poll(() => registry.metrics()).toMatch(/^outbox_undeliverable\{.*\} 2$/m);
   expect((await things.findOne({ _id: 2 })) as object).toMatchObject({
     unsent: { reason: 'it cannot be written', attempts: 1 },
@@ -227,7 +228,7 @@ test('a document whose events cannot be sent is reported, is tried again, and do
   await things.updateMany({ _id: { $in: [1, 4] } }, { $set: { outbox: [] } });
   relay(outbox, bus, await connect('cured'));
   await expect.poll(async () => (await outbox.state()).undeliverable).toBe(0);
-  expect([versionsOf(2), versionsOf(3)]).toEqual([[1], [1]]);
+  expect([listVersions(2), listVersions(3)]).toEqual([[1], [1]]);
 });
 
 test('an outbox whose events are refused does not delay the others', async () => {
@@ -256,7 +257,7 @@ test('an outbox whose events are refused does not delay the others', async () =>
 
 // guarantee: F36
 test('several relays share the ranges, and each sends in order', async () => {
-  const { outbox, bus, create, change, versionsOf, drained } = await setUpOutbox();
+  const { outbox, bus, create, change, listVersions, drained } = await setUpOutbox();
   const leases = await connect('shared');
   const ranges: (readonly number[])[] = [];
   const watched = {
@@ -277,7 +278,7 @@ test('several relays share the ranges, and each sends in order', async () => {
   for (let id = 1; id <= 40; id++) await create(id);
   for (let round = 0; round < 5; round++) for (let id = 1; id <= 40; id++) await change(id);
   await drained();
-  for (let id = 1; id <= 40; id++) expect(versionsOf(id)).toEqual([1, 2, 3, 4, 5, 6]);
+  for (let id = 1; id <= 40; id++) expect(listVersions(id)).toEqual([1, 2, 3, 4, 5, 6]);
   await Promise.all(both.map((one) => one.stop()));
 });
 
@@ -289,7 +290,7 @@ test('E1, E3, E5: two relays that both own all ranges lose no event and keep the
       fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 5, maxLength: 40 }),
       fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 8, maxLength: 8 }),
       async (changes, delays) => {
-        const { outbox, bus, create, change, versionsOf, drained } = await setUpOutbox();
+        const { outbox, bus, create, change, listVersions, drained } = await setUpOutbox();
         for (const id of [1, 2, 3, 4]) await create(id);
         let calls = 0;
         // Each step of each relay takes a random time, so that one removes events that the other is still sending.
@@ -308,7 +309,7 @@ test('E1, E3, E5: two relays that both own all ranges lose no event and keep the
         for (const id of changes) await change(id);
         await drained();
         await Promise.all(both.map((one) => one.stop()));
-        for (const id of [1, 2, 3, 4]) expectComplete(versionsOf(id), 1 + changes.filter((one) => one === id).length);
+        for (const id of [1, 2, 3, 4]) expectComplete(listVersions(id), 1 + changes.filter((one) => one === id).length);
       },
     ),
     { numRuns: runs(6, 120) },
@@ -320,7 +321,7 @@ test('E1, E2, E3: whichever call fails, before or after its effect, no event is 
   const leases = await connect('failing');
   for (let nth = 1, isOver = false; !isOver; nth++) {
     for (const when of ['before', 'after'] as const) {
-      const { outbox, bus, create, change, versionsOf, drained } = await setUpOutbox();
+      const { outbox, bus, create, change, listVersions, drained } = await setUpOutbox();
       let calls = 0;
       const failing = async <Result>(work: () => Promise<Result>) => {
         const fails = ++calls === nth;
@@ -341,14 +342,14 @@ test('E1, E2, E3: whichever call fails, before or after its effect, no event is 
         { publish: (topic, messages) => failing(() => bus.publish(topic, messages)) },
         leases,
       );
-      await expect.poll(() => versionsOf(1).length).toBeGreaterThan(0);
+      await expect.poll(() => listVersions(1).length).toBeGreaterThan(0);
       await change(1);
       await change(2);
       await drained();
       const callsToDrain = calls;
       await one.stop();
-      expectComplete(versionsOf(1), 3);
-      expectComplete(versionsOf(2), 2);
+      expectComplete(listVersions(1), 3);
+      expectComplete(listVersions(2), 2);
       if (nth > callsToDrain) isOver = true;
     }
     if (nth >= runs(6, 12)) isOver = true;

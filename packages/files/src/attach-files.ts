@@ -5,10 +5,10 @@ import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import {
   type AttachmentState,
   attachmentName,
-  fileEndingOf,
   maxFileBytes,
   maxMessageFileBytes,
   maxMessageFiles,
+  readFileEnding,
 } from './attachment.ts';
 import { decodeBase64, decodedSize, InvalidBase64Error } from './base64.ts';
 import { fetchFile, fetchMs } from './fetch-file.ts';
@@ -47,7 +47,7 @@ export async function attachFiles(
   requireValidInputs(inputs, places);
   const until = context.runtime.monotonicMs() + fetchMs;
   // Fetched files get the room that the others leave.
-  const given = sumOf(sizesOf(inputs));
+  const given = addUp(measureSizes(inputs));
   let left = maxMessageFileBytes - given;
   return countFiles(context, call.caller, async (take) => {
     await take(given);
@@ -80,7 +80,7 @@ export async function attachBytes(
   const sizes = files.map(({ bytes }) => bytes.length);
   requireSizes(sizes);
   return countFiles(context, caller, async (take) => {
-    await take(sumOf(sizes));
+    await take(addUp(sizes));
     return storeAll(context, files, ({ bytes, ...file }) =>
       storeFile(context, file, { head: bytes, size: bytes.length, pieces: [bytes] }),
     );
@@ -98,7 +98,7 @@ export async function claimFiles(
   ownerId: OwnerId,
   attachments: readonly AttachmentState[],
 ): Promise<void> {
-  if (attachments.length === 0 || (await files.assign(keysOf(attachments), ownerId))) return;
+  if (attachments.length === 0 || (await files.assign(listKeys(attachments), ownerId))) return;
   throw new DomainError('aborted', 'concurrent_change', 'The files were removed while they were attached.');
 }
 
@@ -110,7 +110,7 @@ export async function releaseFiles(
   { files, runtime }: Pick<FileContext, 'files' | 'runtime'>,
   attachments: readonly AttachmentState[],
 ): Promise<void> {
-  if (attachments.length > 0) await files.checkLater(keysOf(attachments), new Date(runtime.now() + checkAfterMs));
+  if (attachments.length > 0) await files.checkLater(listKeys(attachments), new Date(runtime.now() + checkAfterMs));
 }
 
 /** Removes the content and the record of files that nothing lists. */
@@ -118,10 +118,10 @@ export async function removeFiles(
   { files }: Pick<FileContext, 'files'>,
   attachments: readonly AttachmentState[],
 ): Promise<void> {
-  if (attachments.length > 0) await files.remove(keysOf(attachments));
+  if (attachments.length > 0) await files.remove(listKeys(attachments));
 }
 
-function keysOf(attachments: readonly AttachmentState[]): string[] {
+function listKeys(attachments: readonly AttachmentState[]): string[] {
   return attachments.map(({ key }) => key);
 }
 
@@ -149,7 +149,7 @@ async function storeFile(
   const { head, size, pieces } = content;
   const { contentType, ending, width, height } = await sniffFile(head, head.length === size);
   const name = attachmentName(given, ending);
-  const file = { name, size, contentType, fileEnding: fileEndingOf(name) ?? ending, inline, width, height };
+  const file = { name, size, contentType, fileEnding: readFileEnding(name) ?? ending, inline, width, height };
   return storeContent(context, file, pieces);
 }
 
@@ -160,11 +160,11 @@ function requireValidInputs(inputs: readonly AttachmentInput[], places: readonly
     if ((url === undefined) === (base64 === undefined)) throw invalidAttachment(at, 'must have either url or base64');
     if (url !== undefined && name === undefined) throw invalidAttachment(`${at}/name`, 'is required with url');
   }
-  requireSizes(sizesOf(inputs), places);
+  requireSizes(measureSizes(inputs), places);
 }
 
 /** The sizes of the files, as far as they are in the request. */
-function sizesOf(inputs: readonly AttachmentInput[]): number[] {
+function measureSizes(inputs: readonly AttachmentInput[]): number[] {
   return inputs.map(({ base64 = '' }) => decodedSize(base64));
 }
 
@@ -177,9 +177,9 @@ export function requireSizes(sizes: readonly number[], places: readonly number[]
   if (sizes.length > maxMessageFiles) throw tooManyFiles(pointer);
   const tooLarge = sizes.findIndex((size) => size > maxFileBytes);
   if (tooLarge >= 0) throw fileTooLarge(`${pointer}/${places[tooLarge]}`);
-  if (sumOf(sizes) > maxMessageFileBytes) throw filesTooLarge(pointer);
+  if (addUp(sizes) > maxMessageFileBytes) throw filesTooLarge(pointer);
 }
 
-function sumOf(sizes: readonly number[]): number {
+function addUp(sizes: readonly number[]): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }

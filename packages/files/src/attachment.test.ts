@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attachmentIdOf, attachmentName, fileEndingOf } from './attachment.ts';
+import { attachmentName, readFileEnding, toAttachmentId } from './attachment.ts';
 
 test.each([
   ['Rechnung März.pdf', 'Rechnung März.pdf'],
@@ -34,11 +34,11 @@ test.each([
   [`a.${'b'.repeat(16)}`, 'b'.repeat(16)],
   [`a.${'b'.repeat(17)}`, null],
 ])('the ending of %j is %j', (name, expected) => {
-  expect(fileEndingOf(name)).toBe(expected);
+  expect(readFileEnding(name)).toBe(expected);
 });
 
 // spec: 26.1
 test('an id has 8 characters, whatever the random bytes are', () => {
-  expect(attachmentIdOf(Buffer.alloc(8))).toBe('00000000');
-  expect(attachmentIdOf(Buffer.alloc(8, 255))).toMatch(/^[a-z0-9]{8}$/);
+  expect(toAttachmentId(Buffer.alloc(8))).toBe('00000000');
+  expect(toAttachmentId(Buffer.alloc(8, 255))).toMatch(/^[a-z0-9]{8}$/);
 });

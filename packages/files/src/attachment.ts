@@ -30,7 +30,7 @@ export const maxMessageFiles = 20;
 const maxNameLength = 320;
 
 /** An id of an attachment, from 8 random bytes. */
-export function attachmentIdOf(random: Buffer): string {
+export function toAttachmentId(random: Buffer): string {
   return (random.readBigUInt64BE() % 36n ** 8n).toString(36).padStart(8, '0');
 }
 
@@ -48,6 +48,6 @@ export function attachmentName(given: string, fileEnding: string | null): string
 }
 
 /** The ending of a file name in lower case, without the dot; null if it has none. */
-export function fileEndingOf(name: string): string | null {
+export function readFileEnding(name: string): string | null {
   return /[^.]\.([a-z\d]{1,16})$/i.exec(name)?.[1]?.toLowerCase() ?? null;
 }

@@ -1,7 +1,7 @@
 import { parse } from 'content-disposition';
 import { expect, test } from 'vitest';
 import type { AttachmentState } from './attachment.ts';
-import { downloadOf } from './download.ts';
+import { chooseDownload } from './download.ts';
 
 const attachment: AttachmentState = {
   id: 'abcd1234',
@@ -41,7 +41,7 @@ test.each([
   ['lines=0-1', whole],
   ['0-1', whole],
 ])('Range %j', (range, expected) => {
-  const download = downloadOf(attachment, { range });
+  const download = chooseDownload(attachment, { range });
   expect(download && { status: download.status, range: download.range }).toEqual(expected);
   if (!download) return;
   const { start, end } = download.range;
@@ -51,21 +51,21 @@ test.each([
 
 test('an empty file has no range', () => {
   const empty = { ...attachment, size: 0 };
-  expect(downloadOf(empty, {})).toMatchObject({ status: 200, headers: { 'content-length': '0' } });
-  for (const range of ['bytes=0-', 'bytes=-1']) expect(downloadOf(empty, { range })).toBeUndefined();
+  expect(chooseDownload(empty, {})).toMatchObject({ status: 200, headers: { 'content-length': '0' } });
+  for (const range of ['bytes=0-', 'bytes=-1']) expect(chooseDownload(empty, { range })).toBeUndefined();
 });
 
 test('a range is sent only of the file that If-Range names', () => {
-  const statusOf = (ifRange: string) => downloadOf(attachment, { range: 'bytes=1-2', ifRange })?.status;
-  expect(statusOf('"abcd1234"')).toBe(206);
+  const readStatus = (ifRange: string) => chooseDownload(attachment, { range: 'bytes=1-2', ifRange })?.status;
+  expect(readStatus('"abcd1234"')).toBe(206);
   for (const other of ['"abcd1235"', 'W/"abcd1234"', 'Sun, 06 Nov 1994 08:49:37 GMT'])
-    expect(statusOf(other)).toBe(200);
+    expect(readStatus(other)).toBe(200);
 });
 
 test('nothing is sent of a file that the client has', () => {
-  const statusOf = (ifNoneMatch: string) => downloadOf(attachment, { ifNoneMatch })?.status;
-  for (const same of ['"abcd1234"', '"x", W/"abcd1234"', '*']) expect(statusOf(same)).toBe(304);
-  expect(statusOf('"abcd123"')).toBe(200);
+  const readStatus = (ifNoneMatch: string) => chooseDownload(attachment, { ifNoneMatch })?.status;
+  for (const same of ['"abcd1234"', '"x", W/"abcd1234"', '*']) expect(readStatus(same)).toBe(304);
+  expect(readStatus('"abcd123"')).toBe(200);
 });
 
 test.each([
@@ -80,14 +80,14 @@ test.each([
   '../../etc/passwd',
   'a.html',
 ])('the name %j is in a header of ASCII, and read again', (name) => {
-  const header = downloadOf({ ...attachment, name }, {})?.headers['content-disposition'] ?? '';
+  const header = chooseDownload({ ...attachment, name }, {})?.headers['content-disposition'] ?? '';
   expect(header).toMatch(/^attachment; filename=[\x20-\x7e]*$/);
   expect(parse(header)).toMatchObject({ type: 'attachment', parameters: { filename: name.replaceAll(/[/\\]/g, '_') } });
 });
 
 // asvs: 1.3.4, 5.4.1-5.4.2
 test('a browser never shows the file', () => {
-  expect(downloadOf(attachment, {})?.headers).toMatchObject({
+  expect(chooseDownload(attachment, {})?.headers).toMatchObject({
     'x-content-type-options': 'nosniff',
     'content-security-policy': "sandbox; default-src 'none'",
   });

@@ -22,13 +22,13 @@ export interface Download {
  *
  * Source: docs/reference/api.md, Attachments; RFC 9110, sections 13 and 14.
  */
-export function downloadOf(attachment: AttachmentState, given: DownloadHeaders): Download | undefined {
+export function chooseDownload(attachment: AttachmentState, given: DownloadHeaders): Download | undefined {
   const { id, size } = attachment;
   const etag = `"${id}"`;
   const headers = { ...safeHeaders(attachment.name), 'accept-ranges': 'bytes', etag };
   if (namesEtag(given.ifNoneMatch, etag)) return { status: 304, headers, range: { start: 0, end: 0 } };
   const isCurrent = given.ifRange === undefined || given.ifRange.trim() === etag;
-  const range = isCurrent ? rangeOf(given.range, size) : undefined;
+  const range = isCurrent ? parseRange(given.range, size) : undefined;
   if (!range) {
     return { status: 200, headers: { ...headers, 'content-length': String(size) }, range: { start: 0, end: size } };
   }
@@ -56,7 +56,7 @@ function safeHeaders(name: string): Record<string, string> {
  * The range of a header; undefined if there is none, or one that is to be ignored: several ranges, another unit, or a text
  * that is no range. A suffix (`-500`) may be longer than the file.
  */
-function rangeOf(header: string | undefined, size: number): Download['range'] | undefined {
+function parseRange(header: string | undefined, size: number): Download['range'] | undefined {
   const [, first = '', last = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? [];
   if (first === '') return last === '' ? undefined : { start: Math.max(0, size - Number(last)), end: size };
   if (last !== '' && Number(last) < Number(first)) return undefined;

@@ -69,22 +69,22 @@ const bucketName = 'files';
 /** Larger chunks need fewer writes; a read holds two of them. */
 const chunkBytes = 1024 * 1024;
 
-const recordsOf = (connection: Connection) => openCollection<FileRecord>(connection, 'fileRecords');
-const chunksOf = (connection: Connection) => openCollection<ChunkDocument>(connection, `${bucketName}.chunks`);
+const recordCollection = (connection: Connection) => openCollection<FileRecord>(connection, 'fileRecords');
+const chunkCollection = (connection: Connection) => openCollection<ChunkDocument>(connection, `${bucketName}.chunks`);
 
 /** Builds the missing indexes of the files. */
 export async function buildFileIndexes(connection: Connection): Promise<void> {
-  const records = recordsOf(connection);
+  const records = recordCollection(connection);
   await records.createIndex({ checkAt: 1 }, { partialFilterExpression: { checkAt: { $exists: true } } });
   await records.createIndex({ ownerId: 1 });
-  await chunksOf(connection).createIndex({ files_id: 1, n: 1 }, { unique: true });
+  await chunkCollection(connection).createIndex({ files_id: 1, n: 1 }, { unique: true });
   await buildQuotaIndexes(connection);
 }
 
 /** Opens the files on a connection. */
 export function fileStore(connection: Connection): FileStore {
-  const records = recordsOf(connection);
-  const chunks = chunksOf(connection);
+  const records = recordCollection(connection);
+  const chunks = chunkCollection(connection);
   const update = (keys: readonly string[], change: Query, condition: Query = {}) =>
     storeCall(() => records.updateMany({ _id: { $in: [...keys] }, ...condition }, change));
   const found = (query: Query, sort: Record<string, 1>, limit: number) =>

@@ -4,7 +4,7 @@ import { bodyHead, bodyPiece } from '@ticketing/rest/routes/http-body.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { AttachmentState } from './attachment.ts';
-import { downloadOf } from './download.ts';
+import { chooseDownload } from './download.ts';
 import type { FileContext } from './file-context.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function* sendFile(
   call: Pick<Call, 'caller' | 'header' | 'setResponseHeader'>,
   attachment: AttachmentState,
 ): AsyncGenerator<HttpBody> {
-  const download = downloadOf(attachment, {
+  const download = chooseDownload(attachment, {
     range: call.header('range'),
     ifRange: call.header('if-range'),
     ifNoneMatch: call.header('if-none-match'),

@@ -1,6 +1,6 @@
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { AttachmentState } from './attachment.ts';
-import { attachmentIdOf } from './attachment.ts';
+import { toAttachmentId } from './attachment.ts';
 import type { FileContext } from './file-context.ts';
 import type { Pieces } from './file-store.ts';
 
@@ -20,7 +20,7 @@ export async function storeContent(
     await files.remove([key]).catch(() => undefined);
     throw error;
   });
-  return { ...file, id: attachmentIdOf(runtime.randomBytes(8)), createdAt: secondsNow(runtime), key };
+  return { ...file, id: toAttachmentId(runtime.randomBytes(8)), createdAt: secondsNow(runtime), key };
 }
 
 /** Stores files one after the other, so that a request holds one of them at a time. None is left if one fails. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matcherOf, parseAddressRange } from './address-range.ts';
+import { addressMatcher, parseAddressRange } from './address-range.ts';
 import { addressRules } from './address-rules.ts';
 
 const rules = addressRules({ allow: [], requireHttps: true });
@@ -29,9 +29,9 @@ describe('the special-purpose range', () => {
     ['4000::/2 and 8000::/1', '4000::', 'ffff:ffff::', '3fff:ffff::', undefined],
     // guarantee: O12
   ])('%s contains %s and %s, and not %s and %s', (_name, first, last, before, after) => {
-    for (const address of [first, last]) expect(rules.refusalOf(address, 'https:'), address).toBe('SPECIAL_ADDRESS');
+    for (const address of [first, last]) expect(rules.findRefusal(address, 'https:'), address).toBe('SPECIAL_ADDRESS');
     for (const address of [before, after]) {
-      if (address !== undefined) expect(rules.refusalOf(address, 'https:'), address).toBeUndefined();
+      if (address !== undefined) expect(rules.findRefusal(address, 'https:'), address).toBeUndefined();
     }
   });
 });
@@ -56,7 +56,7 @@ describe('a range', () => {
 
   it('cannot be IPv4-mapped, because such addresses are compared as IPv4 addresses', () => {
     expect(parseAddressRange('::ffff:10.0.0.0/104')).toBeUndefined();
-    expect(matcherOf([{ address: '10.0.0.0', prefix: 8, family: 'ipv4' }])('::ffff:a00:1')).toBe(true);
-    expect(matcherOf([{ address: '::', prefix: 0, family: 'ipv6' }])('::ffff:a00:1')).toBe(false);
+    expect(addressMatcher([{ address: '10.0.0.0', prefix: 8, family: 'ipv4' }])('::ffff:a00:1')).toBe(true);
+    expect(addressMatcher([{ address: '::', prefix: 0, family: 'ipv6' }])('::ffff:a00:1')).toBe(false);
   });
 });

@@ -23,7 +23,7 @@ export function parseAddressRange(text: string): AddressRange | undefined {
 }
 
 /** Returns whether an address is in one of the ranges. A text that is not an address is in none. */
-export function matcherOf(ranges: readonly AddressRange[]): (address: string) => boolean {
+export function addressMatcher(ranges: readonly AddressRange[]): (address: string) => boolean {
   // One list per family: a single one compares IPv4 addresses with IPv6 ranges too, and ::/3 would contain all of them.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const { address, prefix, family } of ranges) lists[family].addSubnet(address, prefix, family);

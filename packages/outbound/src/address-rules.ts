@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { type AddressRange, matcherOf, parseAddressRange } from './address-range.ts';
+import { type AddressRange, addressMatcher, parseAddressRange } from './address-range.ts';
 
 /**
  * Addresses that no customer's server has on the Internet: those of this machine, of private networks and of cloud
@@ -36,7 +36,7 @@ export const specialPurpose: readonly AddressRange[] = [
   '3fff::/20',
 ].flatMap((range) => parseAddressRange(range) ?? []);
 
-const isSpecialPurpose = matcherOf(specialPurpose);
+const isSpecialPurpose = addressMatcher(specialPurpose);
 
 /** Why an address may not be dialled. */
 export type AddressRefusal = 'SPECIAL_ADDRESS' | 'NOT_HTTPS';
@@ -44,7 +44,7 @@ export type AddressRefusal = 'SPECIAL_ADDRESS' | 'NOT_HTTPS';
 /** The rules that decide which addresses may be dialled. */
 export interface AddressRules {
   /** Why an address may not be dialled by a protocol; undefined if it may be. Any other text may not be. */
-  refusalOf(address: string, protocol: string): AddressRefusal | undefined;
+  findRefusal(address: string, protocol: string): AddressRefusal | undefined;
   /** Whether a host whose addresses are not known yet can have one that may be dialled by a protocol. */
   mayAccept(protocol: string): boolean;
 }
@@ -59,9 +59,9 @@ export interface AddressOptions {
 
 /** Makes the rules: special-purpose addresses and plain HTTP only where the configuration allows them. */
 export function addressRules({ allow, requireHttps }: AddressOptions): AddressRules {
-  const isAllowed = matcherOf(allow);
+  const isAllowed = addressMatcher(allow);
   return {
-    refusalOf(address, protocol) {
+    findRefusal(address, protocol) {
       if (isAllowed(address)) return undefined;
       if (isIP(address) === 0 || isSpecialPurpose(address)) return 'SPECIAL_ADDRESS';
       return requireHttps && protocol !== 'https:' ? 'NOT_HTTPS' : undefined;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
 import { type BodyCollector, type CollectedBody, collectBody } from './body-collector.ts';
-import { codeOf } from './guarded-connector.ts';
+import { findErrorCode } from './guarded-connector.ts';
 import { OutboundError } from './outbound-error.ts';
 
 /** How the response of an exchange is read. */
@@ -165,5 +165,5 @@ export class Exchange implements Dispatcher.DispatchHandler {
 function exchangeError(error: Error): OutboundError {
   if (error instanceof OutboundError) return error;
   const isRequest = error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError;
-  return new OutboundError(isRequest ? 'request_refused' : 'protocol_error', { code: codeOf(error) });
+  return new OutboundError(isRequest ? 'request_refused' : 'protocol_error', { code: findErrorCode(error) });
 }

@@ -41,7 +41,7 @@ export async function followRedirects(
       throw new OutboundError('redirect_refused', { code: 'INVALID_URL' });
     }
     const next = acceptedUrl(new URL(location, url).href, rules, 'redirect_refused');
-    if (next.origin !== url.origin) headers = harmlessOf(headers);
+    if (next.origin !== url.origin) headers = keepHarmless(headers);
     url = next;
   }
 }
@@ -52,6 +52,6 @@ function acceptedUrl(text: string, rules: AddressRules, kind: 'request_refused' 
   throw new OutboundError(url.code === 'address_refused' ? url.code : kind, { code: url.code.toUpperCase() });
 }
 
-function harmlessOf(headers: Headers): Headers {
+function keepHarmless(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.has(name.toLowerCase())));
 }

@@ -43,7 +43,7 @@ export function guardedConnector({ rules, resolve, ca }: ConnectorOptions): buil
   return (options, callback) => {
     const { hostname, protocol } = options;
     // Node calls `lookup` for names only.
-    const refusal = isIP(hostname) === 0 ? undefined : rules.refusalOf(hostname, protocol);
+    const refusal = isIP(hostname) === 0 ? undefined : rules.findRefusal(hostname, protocol);
     if (refusal !== undefined) {
       callback(new OutboundError('address_refused', { code: refusal }), null);
       return;
@@ -58,11 +58,11 @@ export function guardedConnector({ rules, resolve, ca }: ConnectorOptions): buil
 
 async function resolveAccepted(name: string, protocol: string, rules: AddressRules, resolve: ResolveHost) {
   const addresses = await resolve(name).catch((error: unknown) => {
-    throw new OutboundError('resolve_failed', { code: codeOf(error) });
+    throw new OutboundError('resolve_failed', { code: findErrorCode(error) });
   });
   if (addresses.length === 0) throw new OutboundError('resolve_failed', { code: 'ENODATA' });
   for (const address of addresses) {
-    const code = rules.refusalOf(address, protocol);
+    const code = rules.findRefusal(address, protocol);
     if (code !== undefined) throw new OutboundError('address_refused', { code });
   }
   return addresses.map((address) => ({ address, family: isIP(address) }));
@@ -73,22 +73,22 @@ function connectError(error: Error, protocol: string): OutboundError {
   if (error instanceof OutboundError) return error;
   // Several addresses were dialled: the first failure is reported for all.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  const code = codeOf(first) ?? codeOf(error);
-  if (code === 'ETIMEDOUT' || codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT') {
-    return new OutboundError('timeout', { code, address: addressOf(first) });
+  const code = findErrorCode(first) ?? findErrorCode(error);
+  if (code === 'ETIMEDOUT' || findErrorCode(error) === 'UND_ERR_CONNECT_TIMEOUT') {
+    return new OutboundError('timeout', { code, address: findErrorAddress(first) });
   }
   // An error of the TCP connection names its system call; after it only the handshake is left.
   const isConnect = first instanceof Error && 'syscall' in first && first.syscall === 'connect';
   const kind = protocol === 'https:' && !isConnect ? 'tls_failed' : 'connect_failed';
-  return new OutboundError(kind, { code, address: addressOf(first) });
+  return new OutboundError(kind, { code, address: findErrorAddress(first) });
 }
 
 /** The code of an error of Node or undici; only words, so that it cannot contain anything of a request. */
-export function codeOf(error: unknown): string | undefined {
+export function findErrorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return /^[A-Z\d_]{1,64}$/.test(code) ? code : undefined;
 }
 
-function addressOf(error: unknown): string | undefined {
+function findErrorAddress(error: unknown): string | undefined {
   return error instanceof Error && 'address' in error ? String(error.address) : undefined;
 }

@@ -46,7 +46,7 @@ const limits = {
 } as const;
 
 /** Returns the outcome of a URL: refused when it is saved or, if its host is a name that can be saved, when dialled. */
-async function outcomeOf(guard: typeof closed, url: string): Promise<string> {
+async function toOutcome(guard: typeof closed, url: string): Promise<string> {
   const problem = guard.checkUrl(url);
   if (problem === undefined && isIP(new URL(url).hostname.replace(/[[\]]/g, '')) > 0) return 'accepted';
   const dialled = await guard.request({ ...limits, url }).then(
@@ -178,7 +178,7 @@ describe('a guard that allows nothing', () => {
     ['https://unknown.example/', 'resolve_failed ENOTFOUND'],
     // guarantee: O1, O3
   ])('%s: %s', async (url, outcome) => {
-    expect(await outcomeOf(closed, url)).toBe(outcome);
+    expect(await toOutcome(closed, url)).toBe(outcome);
   });
 });
 
@@ -197,7 +197,7 @@ describe('a guard that allows the loopback range', () => {
     ['http://mixed-families.example/', 'address_refused NOT_HTTPS'],
     // guarantee: O1, O3
   ])('%s: %s', async (url, outcome) => {
-    expect(await outcomeOf(opened, url)).toBe(outcome);
+    expect(await toOutcome(opened, url)).toBe(outcome);
   });
 });
 
@@ -209,7 +209,7 @@ describe('a guard that does not require https', () => {
     ['ftp://93.184.215.14/', 'cannot be saved: not_https'],
     // guarantee: O1, O3
   ])('%s: %s', async (url, outcome) => {
-    expect(await outcomeOf(plain, url)).toBe(outcome);
+    expect(await toOutcome(plain, url)).toBe(outcome);
   });
 });
 

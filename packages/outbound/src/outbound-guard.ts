@@ -61,7 +61,7 @@ async function makeRequest(
   const startedAt = performance.now();
   const durationMs = () => Math.round(performance.now() - startedAt);
   let exchange: Exchange | undefined;
-  const limit = limitOf(request);
+  const limit = startTimeLimit(request);
   const send: Send = async ({ origin, pathname, search }, headers, skipsBody) => {
     limit.signal.throwIfAborted();
     const { method, body = null, maxResponseBytes: maxBytes, longResponse } = request;
@@ -91,7 +91,7 @@ function requireNoHost(headers: OutboundRequest['headers'] = {}): void {
 }
 
 /** A signal that aborts at the deadline of a request, or with the request's own signal. */
-function limitOf({ deadlineMs, signal }: OutboundRequest): { signal: AbortSignal; clear(): void } {
+function startTimeLimit({ deadlineMs, signal }: OutboundRequest): { signal: AbortSignal; clear(): void } {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(new OutboundError('timeout')), deadlineMs);
   const onAbort = () => limit.abort(signal?.reason);

@@ -25,7 +25,7 @@ export function readOutboundUrl(text: string, rules: AddressRules): URL | UrlPro
   if (protocol !== 'https:' && protocol !== 'http:') return notHttps;
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) === 0) return rules.mayAccept(protocol) ? url : notHttps;
-  const refusal = rules.refusalOf(host, protocol);
+  const refusal = rules.findRefusal(host, protocol);
   if (refusal === undefined) return url;
   return refusal === 'NOT_HTTPS' ? notHttps : refused;
 }

@@ -89,7 +89,7 @@ const escaped = fc.oneof(
   fc.constantFrom('1', '7', 'abcd1234'),
 );
 
-const queryOf = (route: Route) => {
+const toQuery = (route: Route) => {
   const name = fc.oneof(fc.constantFrom(...route.query, 'filters[0][key]', '__proto__[a]', 'a[b][c]'), escaped);
   const pair = fc.tuple(name, fc.oneof(escaped, fc.constant(undefined)));
   return fc
@@ -98,7 +98,7 @@ const queryOf = (route: Route) => {
 };
 
 const id = fc.oneof({ weight: 3, arbitrary: fc.constant('good') }, { weight: 1, arbitrary: escaped });
-const urlOf = (route: Route, given = id, query = fc.oneof(fc.constant(''), queryOf(route))) =>
+const toUrl = (route: Route, given = id, query = fc.oneof(fc.constant(''), toQuery(route))) =>
   fc.tuple(given, given, query).map(([first, second, query]) => {
     const ids = [first, second];
     const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -116,7 +116,7 @@ const accepted: Record<string, unknown> = {
 };
 
 /** JSON that is similar to what the route accepts. */
-const jsonOf = (route: Route): fc.Arbitrary<unknown> => {
+const toJson = (route: Route): fc.Arbitrary<unknown> => {
   const names = Array.isArray(route.body) ? route.body : ['id', 'version', 'status', 'tagIds', 'dueBy'];
   const value = fc.oneof(
     arbitraryJson,
@@ -150,10 +150,10 @@ const jsonOf = (route: Route): fc.Arbitrary<unknown> => {
 
 const acceptedBody = (route: Route): fc.Arbitrary<Buffer> =>
   fc.constant(Buffer.from(JSON.stringify(accepted[`${route.verb} ${route.path}`] ?? {})));
-const bodyOf = (route: Route): fc.Arbitrary<Buffer> =>
+const toBody = (route: Route): fc.Arbitrary<Buffer> =>
   fc.oneof(
     { weight: 1, arbitrary: acceptedBody(route) },
-    { weight: 6, arbitrary: jsonOf(route).map((json) => Buffer.from(JSON.stringify(json))) },
+    { weight: 6, arbitrary: toJson(route).map((json) => Buffer.from(JSON.stringify(json))) },
     { weight: 1, arbitrary: fc.constant(Buffer.alloc(0)) },
     { weight: 1, arbitrary: fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)) },
     {
@@ -162,7 +162,7 @@ const bodyOf = (route: Route): fc.Arbitrary<Buffer> =>
         .array(fc.constantFrom('{', '}', '[', ']', '"a"', ':', ',', '1', ' '))
         .map((parts) => Buffer.from(parts.join(''))),
     },
-    { weight: 1, arbitrary: jsonOf(route).map((json) => Buffer.from(JSON.stringify(json).replaceAll('1', '1e999'))) },
+    { weight: 1, arbitrary: toJson(route).map((json) => Buffer.from(JSON.stringify(json).replaceAll('1', '1e999'))) },
   );
 
 const headerText = fc.stringMatching(/^[ -~]{0,30}$/);
@@ -223,10 +223,10 @@ test.each(routes.map((route) => [`${route.verb} ${route.path}`, route] as const)
   'responds to anything sent to %s with a success or a problem document, never with 5xx',
   async (_, route) => {
     const json = fc.constant({ 'content-type': 'application/json' });
-    const good = { url: urlOf(route, fc.constant('good'), fc.constant('')), headers: json, body: acceptedBody(route) };
+    const good = { url: toUrl(route, fc.constant('good'), fc.constant('')), headers: json, body: acceptedBody(route) };
     const request = fc.oneof(
       { weight: 1, arbitrary: fc.record(good) },
-      { weight: 6, arbitrary: fc.record({ url: urlOf(route), headers, body: bodyOf(route) }) },
+      { weight: 6, arbitrary: fc.record({ url: toUrl(route), headers, body: toBody(route) }) },
     );
     await fc.assert(
       fc.asyncProperty(request, async ({ url, headers, body }) => {

@@ -306,10 +306,10 @@ describe('the operations that the specification lists', () => {
     ['GET /erp/customers', 200, '', '→ SearchCustomersResponse'],
     ['GET /sessions', 200, 'ticketId integer', '→ ListSessionsResponse'],
   ])('%s', (operation, success, parameters, bodies, right) => {
-    const described = operationOf(operation);
+    const described = findOperation(operation);
     expect(Object.keys(described.responses as JsonObject)).toContain(String(success));
-    expect(parametersOf(described)).toEqual(expect.arrayContaining(listed(parameters)));
-    expect(bodiesOf(described, success)).toBe(bodies);
+    expect(listParameters(described)).toEqual(expect.arrayContaining(listed(parameters)));
+    expect(describeBodies(described, success)).toBe(bodies);
     const needed = /Needs the right `(\w+)`/.exec(String(described.description ?? ''))?.[1];
     expect(needed).toBe(right);
   });
@@ -349,7 +349,7 @@ function describedFields(name: string): string[] {
 function describedValue(name: string, schema: JsonObject): string {
   const isPage = name === 'limit' || name === 'offset';
   return [
-    `${name} ${typeOf(schema)}`,
+    `${name} ${describeType(schema)}`,
     ...(isPage && schema.minimum !== undefined ? [`${schema.minimum}..${schema.maximum ?? ''}`] : []),
     ...(schema.default === undefined ? [] : [`= ${schema.default}`]),
     ...(schema.deprecated ? ['deprecated'] : []),
@@ -357,16 +357,16 @@ function describedValue(name: string, schema: JsonObject): string {
 }
 
 /** The type of a value, with `?` if it may be null. */
-function typeOf(schema: JsonObject): string {
+function describeType(schema: JsonObject): string {
   if (typeof schema.$ref === 'string') return typeOfReference(schema.$ref);
   if (Array.isArray(schema.anyOf)) {
     const [value] = (schema.anyOf as JsonObject[]).filter(({ type }) => type !== 'null');
-    return `${typeOf(value ?? {})}?`;
+    return `${describeType(value ?? {})}?`;
   }
   const types = [schema.type ?? 'any'].flat();
   const isNullable = types.includes('null') ? '?' : '';
   const [type] = types.filter((one) => one !== 'null');
-  if (type === 'array') return `${typeOf(schema.items as JsonObject)}[]${isNullable}`;
+  if (type === 'array') return `${describeType(schema.items as JsonObject)}[]${isNullable}`;
   if (String(schema.pattern).startsWith('^\\d{4}-')) return `DateTime${isNullable}`;
   const isNamed = ['date-time', 'email', 'uri'].includes(String(schema.format));
   return `${isNamed ? schema.format : type}${isNullable}`;
@@ -379,14 +379,14 @@ function typeOfReference(reference: string): string {
   return Array.isArray(values) ? values.join('|') : name;
 }
 
-function operationOf(operation: string): JsonObject {
+function findOperation(operation: string): JsonObject {
   const [method = '', path = ''] = operation.split(' ');
   const found = document.paths[path]?.[method.toLowerCase()];
   if (!found) throw new Error(`${operation} is not described`);
   return found as unknown as JsonObject;
 }
 
-function parametersOf(operation: JsonObject): string[] {
+function listParameters(operation: JsonObject): string[] {
   return ((operation.parameters ?? []) as JsonObject[])
     .filter((parameter) => parameter.in !== 'header')
     .map(({ name, schema }) => {
@@ -396,15 +396,15 @@ function parametersOf(operation: JsonObject): string[] {
 }
 
 /** `request → response`, with `?` if the body may be left out. */
-function bodiesOf({ requestBody, responses }: JsonObject, success: number): string {
+function describeBodies({ requestBody, responses }: JsonObject, success: number): string {
   const body = requestBody as { required?: boolean; content: Contents } | undefined;
   const response = (responses as Record<string, { content: Contents }>)[success];
-  const request = body ? `${typeOf(jsonOf(body.content))}${body.required ? '' : '?'} ` : '';
-  return `${request}→ ${typeOf(jsonOf(response?.content))}`;
+  const request = body ? `${describeType(toJson(body.content))}${body.required ? '' : '?'} ` : '';
+  return `${request}→ ${describeType(toJson(response?.content))}`;
 }
 
 type Contents = Record<string, { schema: JsonObject }>;
 
-function jsonOf(contents: Contents | undefined): JsonObject {
+function toJson(contents: Contents | undefined): JsonObject {
   return contents?.['application/json']?.schema ?? {};
 }

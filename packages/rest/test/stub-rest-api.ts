@@ -25,7 +25,7 @@ export async function stubRestApi(
 ): Promise<StubRestApi> {
   const requests: StubRestApi['requests'] = [];
   const reported: DomainError[] = [];
-  const context = { traceIdOf: () => 'trace-1', onServerError: (error: DomainError) => void reported.push(error) };
+  const context = { findTraceId: () => 'trace-1', onServerError: (error: DomainError) => void reported.push(error) };
   const stubs = (service: DescService): ServiceImplementation<object> => {
     const named = service.methods.map((method) => [
       method.localName,
@@ -41,18 +41,21 @@ export async function stubRestApi(
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply, context),
   });
   const served = [stubs(TicketService), stubs(TagService)];
-  const given = { services: served, begin, ...bodiesOf(app), ...context };
+  const given = { services: served, begin, ...describeBodies(app), ...context };
   await app.register(async (scope) => registerRestApi(scope, given));
   return { app, requests, reported };
 }
 
 /** Opens the reader and writer of JSON for the REST API of a test, until the server is closed. */
-export function bodiesOf(app: FastifyInstance, module?: URL): Pick<RestApiOptions<object>, 'json' | 'callerOf'> {
+export function describeBodies(
+  app: FastifyInstance,
+  module?: URL,
+): Pick<RestApiOptions<object>, 'json' | 'nameCaller'> {
   const maxQueuedBytes = 160 * 1024 * 1024;
   const json = openLargeJson({
     ...{ maxQueuedBytes, maxQueuedBytesPerCaller: maxQueuedBytes },
     ...(module ? { module } : {}),
   });
   app.addHook('onClose', () => json.close());
-  return { json, callerOf: () => 'caller' };
+  return { json, nameCaller: () => 'caller' };
 }

@@ -5,7 +5,7 @@ const read = <Config>(environment: Environment, reader: (from: ConfigReader) => 
   readConfig(environment, { service: 'tickets', services: ['gateway', 'tickets', 'intents'] }, reader);
 
 /** The problems of an environment, without the prefix. */
-function problemsOf(environment: Environment, reader: (from: ConfigReader) => unknown): readonly string[] {
+function findProblems(environment: Environment, reader: (from: ConfigReader) => unknown): readonly string[] {
   try {
     read(environment, reader);
   } catch (error) {
@@ -58,7 +58,7 @@ describe('a variable', () => {
   it.each(['1.5', '1e3', '0x10', '10', '-1', 'one', '99999999999999999999'])(
     '`%s` is not an integer from 0 to 9',
     (text) => {
-      const problems = problemsOf({ TICKETING_TICKETS_N: text }, (from) =>
+      const problems = findProblems({ TICKETING_TICKETS_N: text }, (from) =>
         from.integer('N', { default: 0, min: 0, max: 9 }),
       );
       expect(problems).toEqual(['N must be a whole number from 0 to 9']);
@@ -66,7 +66,7 @@ describe('a variable', () => {
   );
 
   it.each(['tickets', 'ftp://a', '//a', 'http//a'])('`%s` is not an http URL', (text) => {
-    expect(problemsOf({ TICKETING_TICKETS_U: text }, (from) => from.url('U', ['http:']))).toHaveLength(1);
+    expect(findProblems({ TICKETING_TICKETS_U: text }, (from) => from.url('U', ['http:']))).toHaveLength(1);
   });
 });
 
@@ -77,7 +77,7 @@ describe('an environment', () => {
       TICKETING_TICKETS_ROLES: 'api,cook',
       TICKETING_TICKETS_ODD: '1',
     };
-    const problems = problemsOf(environment, (from) => {
+    const problems = findProblems(environment, (from) => {
       from.text('NAME');
       from.choice('WORD', ['a', 'b'], 'a');
       from.choices('ROLES', ['api']);
@@ -95,7 +95,7 @@ describe('an environment', () => {
 
   // guarantee: C10
   it('is refused if a variable belongs to no service', () => {
-    const problems = problemsOf({ TICKETING_TICKET_NAME: 'x', TICKETING_: 'y' }, () => undefined);
+    const problems = findProblems({ TICKETING_TICKET_NAME: 'x', TICKETING_: 'y' }, () => undefined);
     expect(problems).toEqual([
       'TICKETING_TICKET_NAME is not a variable of this system',
       'TICKETING_ is not a variable of this system',
@@ -104,6 +104,6 @@ describe('an environment', () => {
 
   it('may have variables of other services, of tests and of other programs', () => {
     const environment = { TICKETING_GATEWAY_ODD: '1', TICKETING_TEST_KAFKA_IMAGE: 'x', PATH: '/bin', TICKETINGS: '1' };
-    expect(problemsOf(environment, () => undefined)).toEqual([]);
+    expect(findProblems(environment, () => undefined)).toEqual([]);
   });
 });

@@ -9,11 +9,11 @@ export interface ParentTree<Node extends TreeNode> {
   get(id: number): Node | undefined;
   all(): Iterable<Node>;
   /** The nodes directly below a node; null: the top-level ones. */
-  childrenOf(id: number | null): readonly Node[];
+  findChildren(id: number | null): readonly Node[];
   /** A node and its ancestors, from the node upwards; empty for an unknown node. */
   pathToRoot(id: number): Node[];
   /** How many levels the node and its descendants have; 0 for an unknown node. */
-  heightOf(id: number): number;
+  measureHeight(id: number): number;
 }
 
 /** How many levels a tree has at most. */
@@ -25,25 +25,25 @@ export type ParentProblem = 'unknown' | 'cycle' | 'too_deep';
 /** Builds a tree of nodes by their ids, which must not change afterwards. */
 export function parentTree<Node extends TreeNode>(byId: ReadonlyMap<number, Node>): ParentTree<Node> {
   let byParent: Map<number | null, Node[]> | undefined;
-  const childrenOf = (id: number | null) => {
+  const findChildren = (id: number | null) => {
     byParent ??= Map.groupBy(byId.values(), ({ parent }) => parent);
     return byParent.get(id) ?? [];
   };
   return {
     get: (id) => byId.get(id),
     all: () => byId.values(),
-    childrenOf,
+    findChildren,
     pathToRoot(id) {
       const line: Node[] = [];
       for (let node = byId.get(id); node && line.length < maxLevels; node = byId.get(node.parent ?? 0)) line.push(node);
       return line;
     },
-    heightOf(id) {
+    measureHeight(id) {
       let height = 0;
       let level = [id].filter((one) => byId.has(one));
       while (level.length > 0 && height < maxLevels) {
         height += 1;
-        level = level.flatMap((one) => childrenOf(one).map((child) => child.id));
+        level = level.flatMap((one) => findChildren(one).map((child) => child.id));
       }
       return height;
     },
@@ -60,5 +60,5 @@ export function parentProblem(
   const path = tree.pathToRoot(parent);
   if (path.length === 0) return 'unknown';
   if (path.some((ancestor) => ancestor.id === id)) return 'cycle';
-  return path.length + Math.max(1, tree.heightOf(id)) <= maxLevels ? undefined : 'too_deep';
+  return path.length + Math.max(1, tree.measureHeight(id)) <= maxLevels ? undefined : 'too_deep';
 }

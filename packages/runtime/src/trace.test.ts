@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { childOf, continueTrace, traceparentOf } from './trace.ts';
+import { childTrace, continueTrace, renderTraceparent } from './trace.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -20,24 +20,24 @@ test.each([
   'where nothing is recorded, the flags %s of a caller become %s: only what they say of recording is kept',
   (flags, sent) => {
     const trace = continueTrace(`00-${traceId}-00f067aa0ba902b7-${flags}`);
-    expect(traceparentOf(trace)).toBe(`00-${traceId}-${trace.spanId}-${sent}`);
-    expect(traceparentOf(childOf(trace))).toMatch(new RegExp(`-${sent}$`));
+    expect(renderTraceparent(trace)).toBe(`00-${traceId}-${trace.spanId}-${sent}`);
+    expect(renderTraceparent(childTrace(trace))).toMatch(new RegExp(`-${sent}$`));
   },
 );
 
 test('a trace that begins here is not recorded unless the sampler says so, which also wins against the caller', () => {
-  expect(traceparentOf(continueTrace(undefined))).toMatch(/-00$/);
+  expect(renderTraceparent(continueTrace(undefined))).toMatch(/-00$/);
   for (const flags of ['00', '01']) {
     const trace = continueTrace(`00-${traceId}-00f067aa0ba902b7-${flags}`);
-    expect(traceparentOf(trace, { isSampled: () => true })).toMatch(/-01$/);
-    expect(traceparentOf(trace, { isSampled: () => false })).toMatch(/-00$/);
+    expect(renderTraceparent(trace, { isSampled: () => true })).toMatch(/-01$/);
+    expect(renderTraceparent(trace, { isSampled: () => false })).toMatch(/-00$/);
   }
 });
 
 test('a span knows the one that has caused it, and has a new id', () => {
   const first = continueTrace(undefined);
-  const second = continueTrace(traceparentOf(first));
-  const third = childOf(second);
+  const second = continueTrace(renderTraceparent(first));
+  const third = childTrace(second);
   expect([first.parentSpanId, second.parentSpanId, third.parentSpanId]).toEqual([
     undefined,
     first.spanId,

@@ -29,7 +29,7 @@ export function continueTrace(traceparent: string | undefined): Trace {
 }
 
 /** A new span of the same trace, which a span has caused. */
-export function childOf({ traceId, spanId, isSampled }: Trace): Trace {
+export function childTrace({ traceId, spanId, isSampled }: Trace): Trace {
   return { traceId, spanId: randomHex(8), parentSpanId: spanId, isSampled };
 }
 
@@ -37,7 +37,7 @@ export function childOf({ traceId, spanId, isSampled }: Trace): Trace {
  * The `traceparent` header of the calls and messages that a request causes. Its flag is the decision of `sampler`;
  * where nothing is recorded, the flag of the caller.
  */
-export function traceparentOf(trace: Trace, sampler?: Sampler): string {
+export function renderTraceparent(trace: Trace, sampler?: Sampler): string {
   const isSampled = sampler ? sampler.isSampled(trace) : trace.isSampled;
   return `00-${trace.traceId}-${trace.spanId}-${isSampled ? '01' : '00'}`;
 }

@@ -14,7 +14,7 @@ export const pollOptions = { interval: 2, timeout: 30_000 };
 export type TagStub = Partial<ServiceImpl<typeof TagService>>;
 
 /** Records the connections of a server, so that a test can break them as a kill does. */
-export function socketsOf(server: Http2Server): Set<Socket> {
+export function findSockets(server: Http2Server): Set<Socket> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => sockets.add(socket));
   return sockets;
@@ -23,7 +23,7 @@ export function socketsOf(server: Http2Server): Set<Socket> {
 /** Serves routes on a free port until the test has finished. `kill` breaks all connections at once. */
 export async function serve(routes: (router: ConnectRouter) => void) {
   const server = fastify({ http2: true });
-  const sockets = socketsOf(server.server);
+  const sockets = findSockets(server.server);
   await server.register(fastifyConnectPlugin, { routes, connect: false, grpcWeb: false, shutdownTimeoutMs: 50 });
   await server.listen({ host: '127.0.0.1', port: 0 });
 
@@ -57,7 +57,7 @@ export const tagClient = async (stub: TagStub, options?: Partial<GrpcTransportOp
   createClient(TagService, connect([await serveTags(stub)], options));
 
 /** The error of a call that must fail. */
-export const failureOf = (promise: Promise<unknown>): Promise<ConnectError> =>
+export const findFailure = (promise: Promise<unknown>): Promise<ConnectError> =>
   promise.then(
     () => Promise.reject(new Error('the call did not fail')),
     (error: unknown) => ConnectError.from(error),

@@ -122,7 +122,7 @@ function healthClient(changes: { ca?: string; cert?: string; key?: string; port?
   return createClient(Health, transport);
 }
 
-const failureOf = (call: Promise<unknown>) =>
+const findFailure = (call: Promise<unknown>) =>
   call.then(
     () => Promise.reject(new Error('the call did not fail')),
     (error: unknown) => ConnectError.from(error),
@@ -191,29 +191,29 @@ describe('the gRPC port', () => {
 
   // guarantee: C19
   it('refuses a client without a certificate, and one with that of another authority', async () => {
-    expect((await failureOf(healthClient({}).check({}))).code).toBe(Code.Unavailable);
+    expect((await findFailure(healthClient({}).check({}))).code).toBe(Code.Unavailable);
     const strange = healthClient(stranger.issue(['gateway']));
-    expect((await failureOf(strange.check({}))).code).toBe(Code.Unavailable);
+    expect((await findFailure(strange.check({}))).code).toBe(Code.Unavailable);
   });
 
   // guarantee: C20
   it('is not trusted by a client of another authority, or under a name that its certificate does not have', async () => {
     const untrusting = healthClient({ ...gateway, ca: stranger.cert });
-    expect((await failureOf(untrusting.check({}))).message).toMatch(/unable to verify|self-signed/);
+    expect((await findFailure(untrusting.check({}))).message).toMatch(/unable to verify|self-signed/);
     const other = await startStubServer(
       (router) => router.service(Health, { check: () => ({}) }),
       stranger.issue(['example.com']),
     );
     onTestFinished(() => other.stop());
     const misled = healthClient({ ca: stranger.cert, port: other.port });
-    expect((await failureOf(misled.check({}))).message).toMatch(/does not match certificate's altnames/);
+    expect((await findFailure(misled.check({}))).message).toMatch(/does not match certificate's altnames/);
   });
 
   it('does not respond to a client without TLS', async () => {
     const target = `localhost:${running.ports.grpc}`;
     const transport = createGrpcTransport({ target, services: [Health], defaultTimeoutMs: 5_000 });
     onTestFinished(() => transport.close());
-    expect((await failureOf(createClient(Health, transport).check({}))).code).toBe(Code.Unavailable);
+    expect((await findFailure(createClient(Health, transport).check({}))).code).toBe(Code.Unavailable);
   });
 });
 

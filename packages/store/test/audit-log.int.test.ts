@@ -29,13 +29,13 @@ async function make(id: string): Promise<void> {
   await log.complete(await log.begin(change(id)), []);
 }
 
-async function entriesOf(): Promise<AuditEntry[]> {
+async function readEntries(): Promise<AuditEntry[]> {
   const entries: AuditEntry[] = [];
   for await (const entry of log.entries()) entries.push(entry);
   return entries;
 }
 
-const idsOf = async () => (await entriesOf()).map(({ subject, outcome }) => `${subject.ids.join()} ${outcome}`);
+const listIds = async () => (await readEntries()).map(({ subject, outcome }) => `${subject.ids.join()} ${outcome}`);
 
 test('a change that was made becomes an entry, and one that was refused does not', async () => {
   await make('1');
@@ -43,8 +43,8 @@ test('a change that was made becomes an entry, and one that was refused does not
   await log.discard(refused);
   await log.complete(await log.begin({ ...change('3'), subject: { kind: 'Webhook', ids: [] } }), ['9']);
   const end = await log.seal();
-  expect(await idsOf()).toEqual(['1 done', '9 done']);
-  expect(await entriesOf()).toMatchObject([
+  expect(await listIds()).toEqual(['1 done', '9 done']);
+  expect(await readEntries()).toMatchObject([
     { number: 1, at: '2026-03-01T00:00:00.000Z', ...change('1') },
     { number: 2 },
   ]);
@@ -60,7 +60,7 @@ test('who seals the log learns its last entry, also if another process has appen
 });
 
 test('an export begins where an earlier one has ended, and only there', async () => {
-  const linesOf = async (from?: ChainPoint) => {
+  const readLines = async (from?: ChainPoint) => {
     const lines: string[] = [];
     await exportAuditLog(log, 'settings', (line) => lines.push(line), from);
     return lines;
@@ -68,18 +68,18 @@ test('an export begins where an earlier one has ended, and only there', async ()
   await make('1');
   await make('2');
   const first = await log.seal();
-  expect(await linesOf(first)).toEqual([JSON.stringify({ service: 'settings', after: first })]);
+  expect(await readLines(first)).toEqual([JSON.stringify({ service: 'settings', after: first })]);
   await make('3');
   const second = await log.seal();
-  const lines = await linesOf(first);
+  const lines = await readLines(first);
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ after: first }, { number: 3 }]);
   expect(await checkExport(lines, first && [first])).toMatchObject({ entries: 1, end: second, problems: [] });
-  await expect(linesOf({ number: 2, hash: 'f'.repeat(64) })).rejects.toThrow('does not go on at 2');
-  await expect(linesOf({ number: 4, hash: 'f'.repeat(64) })).rejects.toThrow('does not go on at 4');
+  await expect(readLines({ number: 2, hash: 'f'.repeat(64) })).rejects.toThrow('does not go on at 2');
+  await expect(readLines({ number: 4, hash: 'f'.repeat(64) })).rejects.toThrow('does not go on at 4');
   now += 1;
   await log.removeOlderThan(now);
-  expect(await linesOf(second)).toHaveLength(1);
-  await expect(linesOf(first)).rejects.toThrow('does not go on at 2');
+  expect(await readLines(second)).toHaveLength(1);
+  await expect(readLines(first)).rejects.toThrow('does not go on at 2');
 });
 
 test('finds the entries of some methods since a time', async () => {
@@ -89,7 +89,7 @@ test('finds the entries of some methods since a time', async () => {
   await make('3');
   await log.seal();
   const found: string[] = [];
-  for await (const { subject } of log.entriesOf([change('').method], now)) found.push(...subject.ids);
+  for await (const { subject } of log.readEntries([change('').method], now)) found.push(...subject.ids);
   expect(found).toEqual(['3']);
 });
 
@@ -97,16 +97,16 @@ test('a change whose process died becomes an entry after two minutes, and not a 
   await log.begin(change('1'));
   now += undecidedMs - 1;
   await log.seal();
-  expect(await idsOf()).toEqual([]);
+  expect(await listIds()).toEqual([]);
   now += 1;
   await log.seal();
-  expect(await idsOf()).toEqual(['1 unknown']);
+  expect(await listIds()).toEqual(['1 unknown']);
 });
 
 test('several processes that seal at once append each change once, in one chain', async () => {
   for (let id = 0; id < 25; id++) await make(String(id));
   await Promise.all(Array.from({ length: 4 }, () => open().seal()));
-  const ids = (await entriesOf()).map(({ subject }) => Number(subject.ids[0]));
+  const ids = (await readEntries()).map(({ subject }) => Number(subject.ids[0]));
   expect(ids.toSorted((left, right) => left - right)).toEqual(Array.from({ length: 25 }, (_, id) => id));
   expect(await log.verify()).toMatchObject({ entries: 25, problems: [] });
 });
@@ -120,7 +120,7 @@ test('a process that dies at any write while it seals leaves a whole chain, and 
     const hasCrashed = await crashAtWrite(nth, when, () => log.seal());
     expect((await log.verify()).problems).toEqual([]);
     await log.seal();
-    expect((await idsOf()).toSorted()).toEqual(['1 done', '2 done']);
+    expect((await listIds()).toSorted()).toEqual(['1 done', '2 done']);
     expect((await log.verify()).problems).toEqual([]);
     return hasCrashed;
   });
@@ -176,15 +176,15 @@ test('old entries are removed, and the others are checked as their continuation'
   await make('3');
   await log.seal();
   await log.removeOlderThan(limit);
-  expect(await idsOf()).toHaveLength(3);
+  expect(await listIds()).toHaveLength(3);
   await log.removeOlderThan(limit + 1);
-  expect(await idsOf()).toEqual(['3 done']);
+  expect(await listIds()).toEqual(['3 done']);
   expect(await log.verify()).toMatchObject({ entries: 1, problems: [] });
   await log.removeOlderThan(now + 1);
   expect(await log.verify()).toMatchObject({ entries: 0, end: { number: 3 }, problems: [] });
   await make('4');
   await log.seal();
-  expect(await entriesOf()).toMatchObject([{ number: 4 }]);
+  expect(await readEntries()).toMatchObject([{ number: 4 }]);
   expect((await log.verify()).problems).toEqual([]);
   await collection('auditEntries').deleteOne({ _id: 4 as never });
   expect((await log.verify()).problems).toEqual(['the entries after 3, up to 4, are missing']);

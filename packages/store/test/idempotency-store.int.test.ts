@@ -22,8 +22,8 @@ let keys = 0;
 const newKey = () => `key-${keys++}`;
 /** A store as another process has it, whose clock is some time ahead. */
 const processAt = (aheadMs = 0) => openIdempotencyStore(connection, () => Date.now() + aheadMs);
-const reasonOf = (error: unknown) => (error as DomainError).reason;
-const countOf = (name: string, query = {}) => connection.collection(name).countDocuments(query);
+const readReason = (error: unknown) => (error as DomainError).reason;
+const countMatching = (name: string, query = {}) => connection.collection(name).countDocuments(query);
 
 async function claimed(store: IdempotencyStore, key: string, from = sender('x')) {
   const found = await store.claim(key, 'print', from);
@@ -67,7 +67,7 @@ test('a crash while a large response is stored leaves it stored, or the request 
     const again = await processAt(4 * minute).claim(key, 'print', sender('x'));
     if (again.state !== 'done') throw new Error(`the request is ${again.state}`);
     expect((found.state === 'claimed' ? second : first).equals(again.response), `${when} write ${nth}`).toBe(true);
-    expect(await countOf('idempotencyParts'), `${when} write ${nth}`).toBe(3);
+    expect(await countMatching('idempotencyParts'), `${when} write ${nth}`).toBe(3);
     return hasDied;
   });
   expect(writes).toBeGreaterThanOrEqual(5);
@@ -80,9 +80,9 @@ describe('the parts of a response', () => {
     const store = processAt();
     const key = newKey();
     await store.complete(await claimed(store, key), randomBytes(5 * mebibyte), [subject]);
-    expect(await countOf('idempotencyParts')).toBe(2);
+    expect(await countMatching('idempotencyParts')).toBe(2);
     await store.eraseAbout(subject);
-    expect(await countOf('idempotencyParts')).toBe(0);
+    expect(await countMatching('idempotencyParts')).toBe(0);
     expect(await store.claim(key, 'print', sender('x'))).toMatchObject({ state: 'erased', kind: 'Ticket' });
   });
 
@@ -96,7 +96,7 @@ describe('the parts of a response', () => {
       const response = randomBytes(5 * mebibyte);
       const hasDied = await crashAtWrite(nth, when, () => processAt().complete(claim, response, [erased]));
       await processAt(2 * minute).removeExpired();
-      expect(await countOf('idempotencyParts', { subjects: 'Ticket/8' }), `${when} write ${nth}`).toBe(0);
+      expect(await countMatching('idempotencyParts', { subjects: 'Ticket/8' }), `${when} write ${nth}`).toBe(0);
       return hasDied;
     });
     expect(writes).toBeGreaterThanOrEqual(5);
@@ -113,10 +113,10 @@ describe('the parts of a response', () => {
     const part = { _id: 'late/0' as never, response: 'late', requestKey: key, subjects: [], checkAt: new Date(0) };
     await connection.collection('idempotencyParts').insertOne(part);
     await sweeping.removeExpired();
-    expect(await countOf('idempotencyParts')).toBe(1);
+    expect(await countMatching('idempotencyParts')).toBe(1);
     await store.complete(claim, response, []);
     await sweeping.removeExpired();
-    expect(await countOf('idempotencyParts')).toBe(2);
+    expect(await countMatching('idempotencyParts')).toBe(2);
     expect((await sweeping.claim(key, 'print', sender('x'))).state).toBe('done');
   });
 });
@@ -124,7 +124,8 @@ describe('the parts of a response', () => {
 test('nothing is left of requests after 24 hours', async () => {
   await process(processAt(), newKey(), randomBytes(2 * mebibyte));
   await processAt(26 * hour).removeExpired();
-  for (const name of ['idempotencyKeys', 'idempotencyParts', 'idempotencyBytes']) expect(await countOf(name)).toBe(0);
+  for (const name of ['idempotencyKeys', 'idempotencyParts', 'idempotencyBytes'])
+    expect(await countMatching(name)).toBe(0);
 });
 
 describe('the stored responses of a caller', () => {
@@ -141,7 +142,7 @@ describe('the stored responses of a caller', () => {
     const { retryAfterSeconds = 0 } = error as DomainError;
     expect(retryAfterSeconds).toBeGreaterThan((24 * hour) / 1000);
     expect(retryAfterSeconds).toBeLessThanOrEqual((25 * hour) / 1000);
-    expect(await countOf('idempotencyKeys', { _id: refused })).toBe(0);
+    expect(await countMatching('idempotencyKeys', { _id: refused })).toBe(0);
     expect((await store.claim(last, 'print', caller)).state).toBe('done');
     await process(store, newKey(), randomBytes(1), sender('other', 4 * mebibyte));
     await process(processAt(retryAfterSeconds * 1000), refused, randomBytes(1), caller);
@@ -151,12 +152,12 @@ describe('the stored responses of a caller', () => {
     const caller = sender('small', 1000);
     const store = processAt();
     for (let nth = 0; nth < 10; nth++) await process(store, newKey(), randomBytes(100), caller);
-    expect(await store.claim(newKey(), 'print', caller).catch(reasonOf)).toBe('idempotency_budget_exceeded');
+    expect(await store.claim(newKey(), 'print', caller).catch(readReason)).toBe('idempotency_budget_exceeded');
     const another = sender('another', 1000);
     for (let nth = 0; nth < 9; nth++) await process(store, newKey(), randomBytes(100), another);
     await process(store, newKey(), randomBytes(99), another);
     await process(store, newKey(), randomBytes(1), another);
-    expect(await store.claim(newKey(), 'print', another).catch(reasonOf)).toBe('idempotency_budget_exceeded');
+    expect(await store.claim(newKey(), 'print', another).catch(readReason)).toBe('idempotency_budget_exceeded');
   });
 
   test('do not stop a request that another process has begun', async () => {
@@ -166,6 +167,6 @@ describe('the stored responses of a caller', () => {
     await process(processAt(), newKey(), randomBytes(mebibyte), caller);
     const later = processAt(minute);
     expect((await later.claim(begun, 'print', caller)).state).toBe('claimed');
-    expect(await later.claim(newKey(), 'print', caller).catch(reasonOf)).toBe('idempotency_budget_exceeded');
+    expect(await later.claim(newKey(), 'print', caller).catch(readReason)).toBe('idempotency_budget_exceeded');
   });
 });

@@ -20,18 +20,18 @@ function closeParts(schema: Schema): Schema {
   const closed: Schema = { ...schema };
   for (const keyword of ['anyOf', 'oneOf']) {
     const alternatives = schema[keyword];
-    if (Array.isArray(alternatives)) closed[keyword] = alternatives.map((part) => closedSchema(schemaOf(part)));
+    if (Array.isArray(alternatives)) closed[keyword] = alternatives.map((part) => closedSchema(toSchema(part)));
   }
-  if (Array.isArray(schema.allOf)) closed.allOf = schema.allOf.map((part) => closeParts(schemaOf(part)));
+  if (Array.isArray(schema.allOf)) closed.allOf = schema.allOf.map((part) => closeParts(toSchema(part)));
   if (isSchema(schema.items)) closed.items = closedSchema(schema.items);
   if (isSchema(schema.properties)) {
     const properties = Object.entries(schema.properties);
-    closed.properties = Object.fromEntries(properties.map(([name, part]) => [name, closedSchema(schemaOf(part))]));
+    closed.properties = Object.fromEntries(properties.map(([name, part]) => [name, closedSchema(toSchema(part))]));
   }
   return closed;
 }
 
-function schemaOf(part: unknown): Schema {
+function toSchema(part: unknown): Schema {
   if (!isSchema(part)) throw new Error(`${JSON.stringify(part)} is not a schema`);
   return part;
 }

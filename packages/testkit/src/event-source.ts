@@ -33,7 +33,7 @@ export async function openEventSource(url: string, headers: Record<string, strin
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   outgoing.on('error', () => undefined);
   let commentCount = 0;
-  const events = eventsOf(response, () => {
+  const events = readEvents(response, () => {
     commentCount += 1;
   });
   const next = async () => (await events.next()).value;
@@ -55,7 +55,7 @@ export async function openEventSource(url: string, headers: Record<string, strin
   };
 }
 
-async function* eventsOf(response: IncomingMessage, onComment: () => void): AsyncGenerator<ReceivedEvent, undefined> {
+async function* readEvents(response: IncomingMessage, onComment: () => void): AsyncGenerator<ReceivedEvent, undefined> {
   let received = '';
   response.setEncoding('utf8');
   for await (const piece of response) {
@@ -65,8 +65,8 @@ async function* eventsOf(response: IncomingMessage, onComment: () => void): Asyn
     for (const block of blocks) {
       const lines = block.split('\n');
       if (lines.some((line) => line.startsWith(':'))) onComment();
-      const lineOf = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-      const event = { id: lineOf('id'), event: lineOf('event'), data: lineOf('data') };
+      const renderLine = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+      const event = { id: renderLine('id'), event: renderLine('event'), data: renderLine('data') };
       if (event.id !== undefined || event.data !== undefined) yield event;
     }
   }

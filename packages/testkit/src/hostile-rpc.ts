@@ -18,12 +18,12 @@ export interface RpcProtocol {
 }
 
 /** The protocols of a method with binary messages. */
-export function binaryProtocolsOf({ methodKind }: DescMethod): readonly RpcProtocol[] {
+export function listBinaryProtocols({ methodKind }: DescMethod): readonly RpcProtocol[] {
   return methodKind === 'unary' ? [gRpc, gRpcWeb, connectUnary] : [gRpc, gRpcWeb, connectStream];
 }
 
 /** The protocols of a method with JSON messages. */
-export function jsonProtocolsOf({ methodKind }: DescMethod): readonly RpcProtocol[] {
+export function listJsonProtocols({ methodKind }: DescMethod): readonly RpcProtocol[] {
   return methodKind === 'unary' ? [gRpcJson, connectJson] : [gRpcJson];
 }
 
@@ -56,7 +56,7 @@ const connectStream: RpcProtocol = {
 export type Compression = 'identity' | 'gzip' | 'br';
 
 /** The body of a message in a protocol. */
-export function bodyOf({ isEnveloped }: RpcProtocol, message: Uint8Array, compression: Compression): Buffer {
+export function toBody({ isEnveloped }: RpcProtocol, message: Uint8Array, compression: Compression): Buffer {
   const content = compressed(message, compression);
   if (!isEnveloped) return Buffer.from(content);
   const prefix = Buffer.alloc(5);
@@ -117,7 +117,7 @@ export function hostileClient(ports: { http: number; grpc: number }): HostileCli
   };
 }
 
-function headersOf({ protocol, token, compression = 'identity', headers }: HostileRequest): Record<string, string> {
+function toHeaders({ protocol, token, compression = 'identity', headers }: HostileRequest): Record<string, string> {
   return {
     'content-type': protocol.contentType,
     ...(compression === 'identity' ? {} : { [protocol.encodingHeader]: compression }),
@@ -129,7 +129,7 @@ function headersOf({ protocol, token, compression = 'identity', headers }: Hosti
 function sendHttp2(session: ClientHttp2Session, request: HostileRequest): Promise<HostileResponse> {
   const startedAt = performance.now();
   const { promise, resolve } = Promise.withResolvers<HostileResponse>();
-  const stream = session.request({ ':method': 'POST', ':path': request.path, te: 'trailers', ...headersOf(request) });
+  const stream = session.request({ ':method': 'POST', ':path': request.path, te: 'trailers', ...toHeaders(request) });
   let headers: Record<string, unknown> = {};
   let isContinued = false;
   stream.on('continue', () => {
@@ -151,17 +151,17 @@ function sendHttp2(session: ClientHttp2Session, request: HostileRequest): Promis
   );
   stream.resume();
   // In pieces, because Node ends a stream that is given more than 10 MB at once.
-  Readable.from(piecesOf(request.body)).pipe(stream, { end: request.heldBytes === undefined });
+  Readable.from(splitPieces(request.body)).pipe(stream, { end: request.heldBytes === undefined });
   return promise;
 }
 
-function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
+function* splitPieces(body: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < body.length; at += 65_536) yield body.subarray(at, at + 65_536);
 }
 
 async function sendHttp1(port: number, request: HostileRequest): Promise<HostileResponse> {
   const { path, body, heldBytes } = request;
-  const response = await heldRequest({ port, method: 'POST', path, headers: headersOf(request), body, heldBytes });
+  const response = await heldRequest({ port, method: 'POST', path, headers: toHeaders(request), body, heldBytes });
   const { status, headers, text, ms, isContinued } = response;
   return { code: codeOfHttp1(headers, text), httpStatus: status, headers, ms, isContinued };
 }

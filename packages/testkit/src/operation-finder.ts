@@ -17,7 +17,7 @@ export interface PathOperations {
   /** The methods of the path; with GET also HEAD. */
   methods: readonly string[];
   /** The responses of a method; for HEAD those of GET. */
-  responsesOf(method: string): ListedResponses | undefined;
+  findResponses(method: string): ListedResponses | undefined;
 }
 
 interface Entry {
@@ -30,7 +30,7 @@ export function operationFinder(document: OpenApiDocument): (path: string) => Pa
   const entries = Object.entries(document.paths).map(
     ([path, operations]): Entry => ({ segments: path.split('/'), operations: pathOperations(document, operations) }),
   );
-  entries.sort((one, other) => parametersOf(one) - parametersOf(other));
+  entries.sort((one, other) => listParameters(one) - listParameters(other));
   return (path) => {
     const segments = path.split('/').map(decodeSegment);
     return entries.find((entry) => fits(entry, segments))?.operations;
@@ -43,7 +43,7 @@ function pathOperations(document: OpenApiDocument, operations: Record<string, Op
   );
   const ofGet = responses.get('GET');
   if (ofGet) responses.set('HEAD', ofGet);
-  return { methods: [...responses.keys()], responsesOf: (method) => responses.get(method) };
+  return { methods: [...responses.keys()], findResponses: (method) => responses.get(method) };
 }
 
 function listedResponses(document: OpenApiDocument, { responses, ...operation }: OpenApiOperation): ListedResponses {
@@ -58,7 +58,7 @@ function listedResponses(document: OpenApiDocument, { responses, ...operation }:
   return Object.fromEntries(resolved);
 }
 
-function parametersOf({ segments }: Entry): number {
+function listParameters({ segments }: Entry): number {
   return segments.filter(isParameter).length;
 }
 

@@ -33,7 +33,7 @@ export function responseChecker(document: OpenApiDocument): ResponseCheck {
   const checkSchema = schemaChecker(document);
   return (response) => {
     const [path = ''] = response.path.split('?', 1);
-    const differences = differencesOf({ ...response, path }, findOperations(path), checkSchema);
+    const differences = findDifferences({ ...response, path }, findOperations(path), checkSchema);
     if (differences.length === 0) return;
     const text = new TextDecoder().decode(response.body.subarray(0, 1000));
     const lines = differences.map((difference) => `- ${difference}`);
@@ -48,17 +48,17 @@ const problemResponse: ListedResponse = {
   content: { [problemMediaType]: { schema: { $ref: '#/components/schemas/Problem' } } },
 };
 
-function differencesOf(
+function findDifferences(
   response: ReceivedResponse,
   operations: PathOperations | undefined,
   checkSchema: SchemaCheck,
 ): string[] {
   const { path, status } = response;
-  const isProblem = mediaTypeOf(response) === problemMediaType;
+  const isProblem = readMediaType(response) === problemMediaType;
   if (!operations && pages.test(path)) {
     return isProblem ? [...checkContent(response, problemResponse, checkSchema), ...checkAllow(response)] : [];
   }
-  const responses = operations?.responsesOf(response.method);
+  const responses = operations?.findResponses(response.method);
   if (responses && !statusesOfConnection.includes(status)) {
     const listed = responses[status];
     if (!listed) return [`the status is not listed; listed are ${Object.keys(responses).join(', ')}`];
@@ -99,7 +99,7 @@ function checkContent(
 ): string[] {
   const { method, status, body } = response;
   if (!content) return body.length === 0 ? [] : ['the body is not empty, but none is listed'];
-  const mediaType = mediaTypeOf(response);
+  const mediaType = readMediaType(response);
   const listed = content[mediaType] ?? content['*/*'];
   // A response to HEAD may have no media type, because it has no content.
   if (method === 'HEAD' && mediaType === '') return [];
@@ -125,7 +125,7 @@ function checkProblem(value: unknown, status: number, codes: readonly string[] |
   ];
 }
 
-function mediaTypeOf({ headers }: ReceivedResponse): string {
+function readMediaType({ headers }: ReceivedResponse): string {
   const [type = ''] = (headers.get('content-type') ?? '').split(';', 1);
   return type.trim().toLowerCase();
 }

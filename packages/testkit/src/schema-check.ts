@@ -25,11 +25,11 @@ export function schemaChecker(document: OpenApiDocument): SchemaCheck {
   };
   return (schema, value) => {
     const validate = compile(schema);
-    return validate(value) ? [] : (validate.errors ?? []).map(textOf);
+    return validate(value) ? [] : (validate.errors ?? []).map(toText);
   };
 }
 
-function textOf({ instancePath, message = '', params, data }: ErrorObject): string {
+function toText({ instancePath, message = '', params, data }: ErrorObject): string {
   const at = instancePath === '' ? 'the value' : `#${instancePath}`;
   const key = params.unevaluatedProperty ?? params.additionalProperty;
   if (key !== undefined) return `${at} has the key ${key}, which is not listed`;

@@ -7,7 +7,7 @@ const attempts = 5;
 export async function withinCpuTime<Result>(limitMs: number, work: () => Result): Promise<Awaited<Result>> {
   let result!: Awaited<Result>;
   const leastMs = await leastOf(limitMs, () =>
-    cpuMsOf(async () => {
+    measureCpuMs(async () => {
       result = await work();
     }),
   );
@@ -24,7 +24,7 @@ export async function withinLinearTime(unit: string, work: (text: string) => unk
     const text = unit.repeat(length / unit.length);
     return () => work(text);
   };
-  const leastMs = await leastOf(0, () => cpuMsOf(ofLength(25_600)));
+  const leastMs = await leastOf(0, () => measureCpuMs(ofLength(25_600)));
   await withinCpuTime(Math.max(10 * leastMs, 250), ofLength(102_400));
 }
 
@@ -40,7 +40,7 @@ export async function leastOf(limit: number, measure: (attempt: number) => Promi
   return least;
 }
 
-async function cpuMsOf(work: () => unknown): Promise<number> {
+async function measureCpuMs(work: () => unknown): Promise<number> {
   const before = process.threadCpuUsage();
   await work();
   const { user, system } = process.threadCpuUsage(before);

@@ -70,7 +70,7 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
     reply.headers(forBrowsers);
     done();
   });
-  limitAnonymous(server, { limit: parts.limits.anonymousCalls, isAnonymous: isPublic, addressOf });
+  limitAnonymous(server, { limit: parts.limits.anonymousCalls, isAnonymous: isPublic, findAddress: addressOf });
   server.addHook('onRequest', (request, reply, done) => {
     if (isPublic(request)) return done();
     const route = routes.find(request.method, requestPath(request.url));
@@ -102,7 +102,7 @@ export async function openPublicServer(parts: PublicServerParts): Promise<Fastif
 
 function problemContext(log: Logger, addressOf: ClientAddress, refused: LogRefusal): ProblemContext {
   return {
-    traceIdOf: (request) => findRequestContext(request).trace.traceId,
+    findTraceId: (request) => findRequestContext(request).trace.traceId,
     onServerError: (error, status, request) => {
       // The proxy logs failed calls to services, whose statuses are 502 to 504.
       if (status !== 500) return;

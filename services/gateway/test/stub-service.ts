@@ -27,7 +27,7 @@ export interface StubService {
 }
 
 /** The last request that the stub recorded. */
-export function lastOf(stub: StubService): ReceivedRequest {
+export function findLast(stub: StubService): ReceivedRequest {
   const last = stub.received.at(-1);
   if (!last) throw new Error('the stub was not called');
   return last;

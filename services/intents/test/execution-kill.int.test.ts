@@ -44,7 +44,7 @@ async function kill(): Promise<void> {
 }
 
 /** The outcome of an intent, as if the time of the leases of the process that was killed had passed. */
-async function outcomeOf(id: number): Promise<Record<string, unknown>> {
+async function toOutcome(id: number): Promise<Record<string, unknown>> {
   let response: Awaited<ReturnType<ExecutionHarness['execute']>> | undefined;
   const execute = async () => {
     // Its last write may still be on its way when it has died.
@@ -83,7 +83,7 @@ test(
       await Promise.all(lost);
       used.backend.respond = (_, response) => response.end('{}');
       for (const id of ids) {
-        const json = await outcomeOf(id);
+        const json = await toOutcome(id);
         const effects = used.backend.requests.filter(({ body }) => JSON.parse(body).intent.id === id);
         const informed = used.model.replies.filter(({ key }) => key === `${json.txId}:inform`);
         expect(effects.length).toBeLessThanOrEqual(1);

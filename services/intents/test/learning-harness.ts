@@ -77,7 +77,7 @@ export async function startLearningHarness(roles: string): Promise<LearningHarne
       const before = { ...ticket };
       Object.assign(ticket, change, { version: ticket.version + 1 });
       const changes = (['tagIds', 'spamStatus', 'subject'] as const).flatMap((field) => {
-        return field in change ? [{ field, ...valuesOf(field, before, ticket) }] : [];
+        return field in change ? [{ field, ...toValues(field, before, ticket) }] : [];
       });
       const type = TicketChangeType.TICKET_UPDATED;
       await publish(ticket.id, { type, version: ticket.version, changes, cause, actor: { kind } });
@@ -124,7 +124,7 @@ export async function startLearningHarness(roles: string): Promise<LearningHarne
   };
 }
 
-function valuesOf(field: 'tagIds' | 'spamStatus' | 'subject', before: AnalysedStub, after: AnalysedStub) {
+function toValues(field: 'tagIds' | 'spamStatus' | 'subject', before: AnalysedStub, after: AnalysedStub) {
   if (field === 'subject') return {};
   const shown = ({ tagIds, spamStatus }: AnalysedStub): JsonValue =>
     field === 'tagIds' ? tagIds : spamStatus === undefined ? null : (spellings.get(spamStatus) ?? null);

@@ -84,7 +84,7 @@ export function useModel(): OpenaiHarness {
 }
 
 /** The reason of a failure, or `none`. */
-export function reasonOf(work: Promise<unknown>): Promise<string> {
+export function readReason(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => 'none',
     (error) => error.reason,

@@ -258,7 +258,7 @@ function serveMessages(router: ConnectRouter, model: CalledModel): void {
         const { to } = find(model, ticketId);
         await model.before('reply', ticketId, {});
         const key = requestHeader.get('idempotency-key') ?? '';
-        const caller = callerOf(requestHeader.get('authorization') ?? '');
+        const caller = readCaller(requestHeader.get('authorization') ?? '');
         const ofTemplate =
           templateId === undefined ? undefined : (model.rendered?.(templateId) ?? `<p>template ${templateId}</p>`);
         const text = ofTemplate ?? content?.message ?? '';
@@ -279,7 +279,7 @@ function serveMessages(router: ConnectRouter, model: CalledModel): void {
 }
 
 /** The profile or service in whose name an internal token was minted. */
-function callerOf(authorization: string): string {
+function readCaller(authorization: string): string {
   const [, claims = ''] = authorization.split('.');
   const { iss, caller } = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'));
   return caller ? `profile ${caller.profileId}` : `service ${iss}`;

@@ -50,6 +50,6 @@ export function syntheticTickets(count: number, seed = 1): SyntheticTicket[] {
 }
 
 /** Examples to learn from. */
-export function examplesOf(tickets: readonly SyntheticTicket[]): Example[] {
+export function toExamples(tickets: readonly SyntheticTicket[]): Example[] {
   return tickets.map(({ text, labels }) => ({ features: extractFeatures(text), ...labels }));
 }

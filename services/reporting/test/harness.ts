@@ -45,17 +45,17 @@ export function ticketChanged(
 ): OutgoingMessage {
   const eventId = timeOrderedId('evt');
   const value = create(TicketChangedSchema, { eventId, ticketId, version, type });
-  return messageOf(eventId, 'ticket.updated', ticketId, toBinary(TicketChangedSchema, value));
+  return toMessage(eventId, 'ticket.updated', ticketId, toBinary(TicketChangedSchema, value));
 }
 
 /** The message for the event that a tag has changed. */
 export function tagChanged(tagId: number): OutgoingMessage {
   const eventId = timeOrderedId('evt');
   const value = create(TagChangedSchema, { eventId, tagId, version: 2 });
-  return messageOf(eventId, 'tag.changed', tagId, toBinary(TagChangedSchema, value));
+  return toMessage(eventId, 'tag.changed', tagId, toBinary(TagChangedSchema, value));
 }
 
-function messageOf(id: string, type: string, subject: number, value: Uint8Array): OutgoingMessage {
+function toMessage(id: string, type: string, subject: number, value: Uint8Array): OutgoingMessage {
   const time = Math.floor(Date.now() / 1000);
   return eventMessage(String(subject), { id, type, source: 'test', subject: String(subject), time }, value);
 }

@@ -51,7 +51,7 @@ export class TicketModel {
     const snapshots = found.map(({ id, version, fields }) => {
       const [incomingMessages = 0, outgoingMessages = 0, internalMessages = 0] = this.messageCounts.get(id) ?? [];
       const counts = { incomingMessages, outgoingMessages, internalMessages, manualWorkEntries: version - 1 };
-      return create(TicketSnapshotSchema, { ticket: ticketOf(id, version, fields), ...counts });
+      return create(TicketSnapshotSchema, { ticket: toTicket(id, version, fields), ...counts });
     });
     return { snapshots, tags: [...this.tags.values()], tagRevision: BigInt(this.tagRevision) };
   }
@@ -65,7 +65,7 @@ export class TicketModel {
   }
 }
 
-function ticketOf(id: number, version: number, fields: TicketInit) {
+function toTicket(id: number, version: number, fields: TicketInit) {
   const createdAt = { seconds: 1_700_000_000n, nanos: 0 };
   return create(TicketSchema, {
     ...{ channel: Channel.EMAIL, direction: Direction.IN, status: TicketStatus.OPEN, priority: Priority.LOW },

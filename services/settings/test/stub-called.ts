@@ -33,7 +33,7 @@ export function serveCalled(model: StubModel): Promise<StubServer> {
       async getEmailTemplate({ id }, { requestHeader }) {
         requireAvailable();
         const emailTemplate = model.emailTemplateIds.has(id) ? { id } : undefined;
-        await model.beforeTemplate?.(callerOf(requestHeader.get('authorization') ?? ''));
+        await model.beforeTemplate?.(readCaller(requestHeader.get('authorization') ?? ''));
         if (!emailTemplate) throw new ConnectError('Email template not found', Code.NotFound);
         return { emailTemplate };
       },
@@ -49,7 +49,7 @@ export function serveCalled(model: StubModel): Promise<StubServer> {
 }
 
 /** The profile or service in whose name an internal token was minted. */
-function callerOf(authorization: string): string {
+function readCaller(authorization: string): string {
   const [, claims = ''] = authorization.split('.');
   const { iss, caller } = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'));
   return caller ? `profile ${caller.profileId}` : `service ${iss}`;

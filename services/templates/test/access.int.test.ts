@@ -42,13 +42,13 @@ it('every method with a route is in the matrix of rights, as its contract says',
   expect(new Set(RenderingService.methods.map((method) => readAccessRule(method)?.case))).toEqual(new Set(['service']));
 });
 
-const pathOf = (path: string) => path.replace('{id}', '99999').replace('{attachment_id}', 'aaaaaaaa');
+const toPath = (path: string) => path.replace('{id}', '99999').replace('{attachment_id}', 'aaaaaaaa');
 
 it.each(requests)('%s %s needs the right manageTemplates: %s', async (method, path, needsRight) => {
   const send = async (caller: object) => {
     // Nothing has this id, and the body is invalid, so that a caller with access gets an error about that.
     const body = ['GET', 'DELETE'].includes(method) ? {} : { body: { unknown: 1 } };
-    const { status, json } = await harness.request(method, pathOf(path), { caller, ...body });
+    const { status, json } = await harness.request(method, toPath(path), { caller, ...body });
     return status === 403 ? json.code : 'allowed';
   };
   const withoutRight = needsRight ? 'missing_right' : 'allowed';
@@ -60,7 +60,7 @@ it.each(requests)('%s %s needs the right manageTemplates: %s', async (method, pa
 });
 
 it.each(requests)('%s %s needs a token, for this service', async (method, path) => {
-  const url = harness.url + pathOf(path);
+  const url = harness.url + toPath(path);
   expect((await harness.fetch(url, { method })).status).toBe(401);
   const token = await harness.identity.issuerToken({ permissions: ['manageTemplates'] });
   expect((await harness.fetch(url, { method, headers: { authorization: `Bearer ${token}` } })).status).toBe(401);

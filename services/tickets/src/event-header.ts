@@ -1,6 +1,6 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
-import { traceparentOf } from '@ticketing/runtime/trace.ts';
+import { renderTraceparent } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { EventActor, EventHeader } from './rules/event-header.ts';
 
@@ -19,5 +19,5 @@ export function eventHeader(
 
 /** Makes the header of a new event that a call causes. */
 export function eventHeaderFor(deps: WithRuntime, { caller, trace }: Pick<Call, 'caller' | 'trace'>): EventHeader {
-  return eventHeader(deps, caller, traceparentOf(trace));
+  return eventHeader(deps, caller, renderTraceparent(trace));
 }

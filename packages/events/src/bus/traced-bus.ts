@@ -1,4 +1,4 @@
-import { continueTrace, type Trace, traceparentOf } from '@ticketing/runtime/trace.ts';
+import { continueTrace, renderTraceparent, type Trace } from '@ticketing/runtime/trace.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { Bus, OutgoingMessage } from './bus.ts';
 
@@ -39,6 +39,6 @@ function beginSpan(message: OutgoingMessage, tracer: Tracer): { message: Outgoin
   const { traceparent } = message.headers;
   if (traceparent === undefined) return { message, trace: undefined };
   const trace = continueTrace(traceparent);
-  const headers = { ...message.headers, traceparent: traceparentOf(trace, tracer) };
+  const headers = { ...message.headers, traceparent: renderTraceparent(trace, tracer) };
   return { message: { ...message, headers }, trace };
 }

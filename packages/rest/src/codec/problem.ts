@@ -1,5 +1,5 @@
 import type { DomainError, Violation } from '@ticketing/errors/domain-error.ts';
-import { httpStatusOf } from '@ticketing/errors/error-table.ts';
+import { toHttpStatus } from '@ticketing/errors/error-table.ts';
 
 /** A problem document (RFC 9457) with the members of docs/reference/api.md, Errors. */
 export interface ProblemDocument {
@@ -19,7 +19,7 @@ export const problemMediaType = 'application/problem+json';
 
 /** The problem document of an error; for an internal error it reveals only the trace id. */
 export function toProblem(error: DomainError, at: { instance: string; traceId: string }): ProblemDocument {
-  const { status, title, isInternal } = httpStatusOf(error);
+  const { status, title, isInternal } = toHttpStatus(error);
   return {
     type: `urn:ticketing:problem:${error.reason}`,
     title: error.title ?? (error.code === 'not_found' ? error.message : title),

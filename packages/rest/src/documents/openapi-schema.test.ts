@@ -45,30 +45,30 @@ ajv.addSchema({ $id: 'openapi', ...document });
 describe('schemas of responses', () => {
   it.each(methods.map((method) => [method.localName, method] as const))('match the response of %s', (_, method) => {
     for (const isFull of [false, true]) {
-      const response = fromJson(method.output, sampleOf(method.output, isFull));
+      const response = fromJson(method.output, toSample(method.output, isFull));
       const json = messageEncoder(method.output)(response);
       const field = method.output.fields.find(({ name }) => name === readRestRule(method)?.responseBody);
       // `unevaluatedProperties` finds keys that are not in the document.
-      const schema = { ...schemaAt(operationOf(method).responses[200]), unevaluatedProperties: false };
-      expect(errorsOf(schema, field ? json[field.jsonName] : json)).toEqual([]);
+      const schema = { ...schemaAt(findOperation(method).responses[200]), unevaluatedProperties: false };
+      expect(findErrors(schema, field ? json[field.jsonName] : json)).toEqual([]);
     }
   });
 
   it('match a ticket, but not one without a key or with a misspelt enum', () => {
-    const ticket = fromJson(TicketSchema, sampleOf(TicketSchema, false));
+    const ticket = fromJson(TicketSchema, toSample(TicketSchema, false));
     const json = messageEncoder(TicketSchema)(create(TicketSchema, { ...ticket, spamStatus: SpamStatus.MANUAL_SPAM }));
     const schema = { $ref: 'openapi#/components/schemas/Ticket' };
-    expect(errorsOf(schema, json)).toEqual([]);
+    expect(findErrors(schema, json)).toEqual([]);
     const { subject, ...rest } = json;
-    expect(errorsOf(schema, rest)).toEqual([' required']);
-    expect(errorsOf(schema, { ...json, spamStatus: 'MANUAL_SPAM' })).toContain('/spamStatus enum');
-    expect(errorsOf(schema, { ...json, id: null })).toEqual(['/id type']);
-    expect(errorsOf(schema, { ...json, createdAt: '2026-01-31T09:10:00Z' })).toEqual(['/createdAt pattern']);
+    expect(findErrors(schema, rest)).toEqual([' required']);
+    expect(findErrors(schema, { ...json, spamStatus: 'MANUAL_SPAM' })).toContain('/spamStatus enum');
+    expect(findErrors(schema, { ...json, id: null })).toEqual(['/id type']);
+    expect(findErrors(schema, { ...json, createdAt: '2026-01-31T09:10:00Z' })).toEqual(['/createdAt pattern']);
   });
 
   // spec: 41.3
   it('mark the fields that may be null, may be left out, are deprecated or are dates', () => {
-    const ticket = propertiesOf('Ticket');
+    const ticket = findProperties('Ticket');
     expect(ticket.from).toMatchObject({ type: ['string', 'null'] });
     expect(ticket.priority).toEqual({
       $ref: '#/components/schemas/Priority',
@@ -84,7 +84,7 @@ describe('schemas of responses', () => {
       examples: ['2026-01-31 09:10:00'],
       description: 'When the ticket was created.',
     });
-    expect(propertiesOf('AssistantSession').createdAt).toMatchObject({ format: 'date-time' });
+    expect(findProperties('AssistantSession').createdAt).toMatchObject({ format: 'date-time' });
     expect(ticket.rawData).toMatchObject({ type: ['object', 'null'], additionalProperties: true });
     expect(schemas.Ticket?.required).not.toContain('rawData');
     expect(schemas.Ticket?.required).toContain('workitem');
@@ -129,9 +129,9 @@ describe('schemas of responses', () => {
       new DomainError('internal', 'internal', 'Internal error'),
       invalidInput([{ pointer: '#/name', code: 'required', detail: 'is required' }]),
     ]) {
-      expect(errorsOf(schema, toProblem(error, at))).toEqual([]);
+      expect(findErrors(schema, toProblem(error, at))).toEqual([]);
     }
-    expect(errorsOf(schema, { code: 'internal' })).not.toEqual([]);
+    expect(findErrors(schema, { code: 'internal' })).not.toEqual([]);
   });
 });
 
@@ -181,13 +181,13 @@ describe('schemas of requests', () => {
     ],
   ])('agree with the reader on %s', (_, method, body, isValid) => {
     expect({
-      schema: errorsOf(schemaAt(operationOf(method).requestBody), body).length === 0,
+      schema: findErrors(schemaAt(findOperation(method).requestBody), body).length === 0,
       reader: isRead(method, body),
     }).toEqual({ schema: isValid, reader: isValid });
   });
 
   it('describe in words the limits that JSON Schema has no keyword for', () => {
-    const { body, rawData } = propertiesOf('CreateTicketRequest');
+    const { body, rawData } = findProperties('CreateTicketRequest');
     expect(body?.description).toBe('The text: HTML, preferably, or plain text. At most 5 MiB in UTF-8.');
     expect(rawData?.description).toBe(
       'Source data, kept for later use. At most 1 MiB of JSON. At most 32 levels deep.',
@@ -195,12 +195,12 @@ describe('schemas of requests', () => {
   });
 
   it('have typed defaults and mark deprecated fields', () => {
-    expect(propertiesOf('SearchTicketsRequest')).toMatchObject({
+    expect(findProperties('SearchTicketsRequest')).toMatchObject({
       limit: { default: 100 },
       orderByField: { default: 't.id' },
       orderByDirection: { default: 'desc' },
     });
-    expect(propertiesOf('TicketChange').refresh).toEqual({
+    expect(findProperties('TicketChange').refresh).toEqual({
       type: 'boolean',
       description: 'Use `refreshMode` full.',
       deprecated: true,
@@ -208,7 +208,7 @@ describe('schemas of requests', () => {
   });
 
   it('differ from those of responses only if a message occurs in both', () => {
-    expect(propertiesOf('CreateTagRequest').detection).toMatchObject({
+    expect(findProperties('CreateTagRequest').detection).toMatchObject({
       anyOf: [{ $ref: '#/components/schemas/TagDetectionInput' }, { type: 'null' }],
     });
     expect(schemas.TagDetection).not.toHaveProperty('additionalProperties');
@@ -221,14 +221,14 @@ describe('schemas of requests', () => {
   });
 });
 
-function operationOf(method: DescMethod) {
+function findOperation(method: DescMethod) {
   const operations = Object.values(document.paths).flatMap((verbs) => Object.values(verbs));
   const operation = operations.find(({ operationId }) => operationId === method.localName);
   if (!operation) throw new Error(`${method.localName} is not described`);
   return operation;
 }
 
-function propertiesOf(name: string): Record<string, JsonObject> {
+function findProperties(name: string): Record<string, JsonObject> {
   return schemas[name]?.properties as Record<string, JsonObject>;
 }
 
@@ -238,7 +238,7 @@ function schemaAt(body: JsonObject | undefined): JsonObject {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/'));
 }
 
-function errorsOf(schema: JsonObject, value: unknown): string[] {
+function findErrors(schema: JsonObject, value: unknown): string[] {
   const validate = ajv.compile(schema);
   return validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.keyword}`);
 }
@@ -259,24 +259,24 @@ function isRead(method: DescMethod, body: JsonValue): boolean {
 }
 
 /** A message in ProtoJSON with nothing set that may be unset, or with everything, to a depth. */
-function sampleOf(message: DescMessage, isFull: boolean, depth = 0): JsonObject {
+function toSample(message: DescMessage, isFull: boolean, depth = 0): JsonObject {
   const sample: JsonObject = {};
   for (const field of message.fields) {
     const isBody = depth === 0 && field.fieldKind === 'message';
     const mayBeUnset = field.fieldKind === 'list' || field.presence === FeatureSet_FieldPresence.EXPLICIT;
     if (mayBeUnset && !isBody && (!isFull || depth > 4)) continue;
-    const value = sampleValueOf(field, isFull, depth);
+    const value = toSampleValue(field, isFull, depth);
     sample[field.jsonName] = field.fieldKind === 'list' ? [value, value] : value;
   }
   return sample;
 }
 
-function sampleValueOf(field: DescField, isFull: boolean, depth: number): JsonValue {
+function toSampleValue(field: DescField, isFull: boolean, depth: number): JsonValue {
   if (field.enum) return field.enum.values[1]?.name ?? null;
   if (field.message) {
     if (field.message.typeName === 'google.protobuf.Timestamp') return '2026-01-31T09:10:00Z';
     if (field.message.typeName === 'google.protobuf.Struct') return { any: [1, null] };
-    return sampleOf(field.message, isFull, depth + 1);
+    return toSample(field.message, isFull, depth + 1);
   }
   if (field.scalar === ScalarType.STRING) return 'text';
   return field.scalar === ScalarType.BOOL ? true : 7;

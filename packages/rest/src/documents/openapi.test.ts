@@ -31,7 +31,7 @@ import { type DocumentedService, mergeOpenApi, type OpenApiDocument, openApiDocu
 const info = { title: 'Ticketing', version: '1.0.0' };
 
 describe('openApiDocument', () => {
-  const document = documentOf(TicketService, AttachmentService, TagService);
+  const document = toDocument(TicketService, AttachmentService, TagService);
 
   it('passes the lint of redocly', () => {
     expect(lint(document)).toEqual({ status: 0, report: expect.not.stringContaining('warning') });
@@ -46,7 +46,7 @@ describe('openApiDocument', () => {
       title: 'Ticketing',
       version: '1.2.3',
       description: 'Tickets.',
-      served: [allOf(TagService)],
+      served: [documentAll(TagService)],
     });
     expect({ openapi, info, servers, security, tags }).toEqual({
       openapi: '3.1.0',
@@ -70,7 +70,7 @@ describe('openApiDocument', () => {
     const { method } = TagService;
     const { paths, tags, components } = openApiDocument({
       ...info,
-      served: [{ service: TagService, handlers: new Map([[method.getTag, undefined]]) }, allOf(Health)],
+      served: [{ service: TagService, handlers: new Map([[method.getTag, undefined]]) }, documentAll(Health)],
     });
     expect(Object.keys(paths)).toEqual(['/tag/{id}']);
     expect(tags.map(({ name }) => name)).toEqual(['Tag']);
@@ -160,7 +160,7 @@ describe('openApiDocument', () => {
       },
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Ticket' } } },
     });
-    expect(statusesOf(operation)).toEqual([
+    expect(listStatuses(operation)).toEqual([
       200, 400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 431, 500, 502, 503, 504,
     ]);
   });
@@ -181,7 +181,7 @@ describe('openApiDocument', () => {
   it('distinguishes a search by POST from a write, and describes an optional body', () => {
     const operation = document.paths['/ticket/search']?.post;
     expect(operation?.requestBody).toMatchObject({ required: false });
-    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 413, 415, 429, 431, 500, 502, 503, 504]);
+    expect(listStatuses(operation)).toEqual([200, 400, 401, 403, 404, 413, 415, 429, 431, 500, 502, 503, 504]);
   });
 
   it('describes a deletion with its path and the right that it needs', () => {
@@ -197,7 +197,9 @@ describe('openApiDocument', () => {
       ],
     });
     expect(operation).not.toHaveProperty('requestBody');
-    expect(statusesOf(operation)).toEqual([200, 400, 401, 403, 404, 409, 412, 413, 415, 429, 431, 500, 502, 503, 504]);
+    expect(listStatuses(operation)).toEqual([
+      200, 400, 401, 403, 404, 409, 412, 413, 415, 429, 431, 500, 502, 503, 504,
+    ]);
   });
 
   it('describes errors as problem documents', () => {
@@ -213,7 +215,7 @@ describe('openApiDocument', () => {
 
   it('describes lists in a query, a status other than 200, and methods that only services may call', () => {
     const service = sampleService({ case: 'service', value: true });
-    const operation = documentOf(service).paths['/sample']?.get;
+    const operation = toDocument(service).paths['/sample']?.get;
     expect(operation).toMatchObject({
       summary: 'ListSamples',
       description: 'For other services only.',
@@ -231,7 +233,7 @@ describe('openApiDocument', () => {
         { name: 'tagNames', required: true, schema: { type: 'array', minItems: 1, items: { type: 'string' } } },
       ],
     });
-    expect(statusesOf(operation)).toEqual([202, 400, 401, 403, 429, 431, 500, 502, 503, 504]);
+    expect(listStatuses(operation)).toEqual([202, 400, 401, 403, 429, 431, 500, 502, 503, 504]);
   });
 
   it('limits the values of Idempotency-Key to those that are accepted', () => {
@@ -255,39 +257,39 @@ describe('openApiDocument', () => {
     ['GET', '/ticket/{ticketId}/variables', [403, 404, 500]],
     // spec: 39.4, 39.5, 39.6, 39.7, 39.8, 39.9, 39.10, 39.11
   ])('lists the problems that the API names: %s %s', (method, path, statuses) => {
-    expect(statusesOf(document.paths[path]?.[method.toLowerCase()])).toEqual(expect.arrayContaining(statuses));
+    expect(listStatuses(document.paths[path]?.[method.toLowerCase()])).toEqual(expect.arrayContaining(statuses));
   });
 
   it('lists a status that the contract adds, and refuses one that is not a status of problems', () => {
     const kind = { case: 'authenticated', value: true } as const;
-    expect(statusesOf(documentOf(sampleService(kind, [409])).paths['/sample']?.get)).toContain(409);
-    expect(() => documentOf(sampleService(kind, [418]))).toThrow(
+    expect(listStatuses(toDocument(sampleService(kind, [409])).paths['/sample']?.get)).toContain(409);
+    expect(() => toDocument(sampleService(kind, [418]))).toThrow(
       'names the status 418, which is not a status of problems',
     );
   });
 
   it('refuses a method without an access rule', () => {
-    expect(() => documentOf(sampleService({ case: undefined }))).toThrow('does not declare who may call it');
+    expect(() => toDocument(sampleService({ case: undefined }))).toThrow('does not declare who may call it');
   });
 });
 
 describe('mergeOpenApi', () => {
   it('merges services that share messages', () => {
-    const merged = mergeOpenApi([documentOf(TicketService), documentOf(TagService)], info);
-    expect(merged).toEqual(documentOf(TicketService, TagService));
+    const merged = mergeOpenApi([toDocument(TicketService), toDocument(TagService)], info);
+    expect(merged).toEqual(toDocument(TicketService, TagService));
     expect(JSON.parse(JSON.stringify(merged))).toEqual(merged);
   });
 
   it('refuses two different components of one name', () => {
-    const other = documentOf(TagService);
+    const other = toDocument(TagService);
     other.components.schemas.Tag = { type: 'string' };
-    expect(() => mergeOpenApi([documentOf(TicketService), other], info)).toThrow(
+    expect(() => mergeOpenApi([toDocument(TicketService), other], info)).toThrow(
       'two different components are named Tag',
     );
   });
 
   it('refuses an operation that is described twice', () => {
-    const document = documentOf(TagService);
+    const document = toDocument(TagService);
     expect(() => mergeOpenApi([document, document], info)).toThrow('createTag is described twice');
     const renamed = structuredClone(document);
     for (const verbs of Object.values(renamed.paths)) {
@@ -297,15 +299,15 @@ describe('mergeOpenApi', () => {
   });
 });
 
-function documentOf(...services: DescService[]): OpenApiDocument {
-  return openApiDocument({ ...info, served: services.map(allOf) });
+function toDocument(...services: DescService[]): OpenApiDocument {
+  return openApiDocument({ ...info, served: services.map(documentAll) });
 }
 
-function allOf(service: DescService): DocumentedService {
+function documentAll(service: DescService): DocumentedService {
   return { service, handlers: new Map(service.methods.map((method) => [method, undefined])) };
 }
 
-function statusesOf(operation: { responses: object } | undefined): number[] {
+function listStatuses(operation: { responses: object } | undefined): number[] {
   return Object.keys(operation?.responses ?? {}).map(Number);
 }
 

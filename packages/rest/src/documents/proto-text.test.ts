@@ -17,7 +17,7 @@ test.each([TicketChangedSchema, TagChangedSchema, SettingChangedSchema])(
   { timeout: 60_000 },
   (message) => {
     const compiled = compile(protoText(message), message.typeName);
-    expect(shapeOf(compiled)).toEqual(shapeOf(message));
+    expect(toShape(compiled)).toEqual(toShape(message));
   },
 );
 
@@ -34,7 +34,7 @@ test('what the contracts of events do not use is refused', () => {
 });
 
 /** Fields and enum values of a message and of those that it contains. */
-function shapeOf(message: DescMessage, seen = new Set<string>()): unknown {
+function toShape(message: DescMessage, seen = new Set<string>()): unknown {
   if (seen.has(message.typeName)) return message.typeName;
   seen.add(message.typeName);
   return message.fields.map((field) => [
@@ -44,7 +44,7 @@ function shapeOf(message: DescMessage, seen = new Set<string>()): unknown {
     field.presence,
     field.scalar,
     field.enum?.values.map(({ name, number }) => [name, number]),
-    field.message && shapeOf(field.message, seen),
+    field.message && toShape(field.message, seen),
   ]);
 }
 

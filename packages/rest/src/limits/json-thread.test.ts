@@ -14,7 +14,7 @@ function open(options: Partial<JsonThreadOptions> = {}): JsonThread {
   return thread;
 }
 
-const bytesOf = (text: string) => new TextEncoder().encode(text);
+const toBytes = (text: string) => new TextEncoder().encode(text);
 
 /** The value that a parser returns, or the parts of its error that callers see. */
 async function outcome(parse: () => unknown): Promise<unknown> {
@@ -51,7 +51,7 @@ test('parses every text as it is parsed at once', async () => {
     fc.json({ maxDepth: 6 }),
     fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
   );
-  const bytes = fc.oneof(text.map(bytesOf), fc.uint8Array());
+  const bytes = fc.oneof(text.map(toBytes), fc.uint8Array());
   await fc.assert(fc.asyncProperty(bytes, (given) => expectSame(thread, given)));
 });
 
@@ -68,7 +68,7 @@ test.each([
   ['25,000 keys', `{${Array.from({ length: 25_000 }, (_, index) => `"${index}x":1`).join()}}`],
   ['50,001 keys', `{${Array.from({ length: 50_001 }, (_, index) => `"${index}x":1`).join()}}`],
 ])('parses or refuses %s as it is done at once', async (_, text) => {
-  await expectSame(open(), bytesOf(text));
+  await expectSame(open(), toBytes(text));
 });
 
 test.each([
@@ -80,7 +80,7 @@ test.each([
 });
 
 test('parses a part of a buffer', async () => {
-  const buffer = bytesOf('xx{"a":1}xx');
+  const buffer = toBytes('xx{"a":1}xx');
   expect(await open().parse('a', buffer.subarray(2, 9))).toEqual({ json: { a: 1 }, violations: [] });
   expect(buffer).toHaveLength(11);
 });
@@ -100,14 +100,14 @@ test('writes every value as JSON.stringify does', async () => {
 // guarantee: H5
 test('leaves the event loop to others while it parses and writes', async () => {
   const thread = open();
-  const body = bytesOf(JSON.stringify('"\n'.repeat(5_000_000)));
+  const body = toBytes(JSON.stringify('"\n'.repeat(5_000_000)));
   let turns = 0;
   let isDone = false;
   const turn = () => {
     turns += 1;
     if (!isDone) setImmediate(turn);
   };
-  await thread.parse('a', bytesOf('1'));
+  await thread.parse('a', toBytes('1'));
   setImmediate(turn);
   const { json } = await thread.parse('a', body);
   const turnsOfParse = turns;
@@ -125,9 +125,9 @@ test.each(['exit', 'throw', 'spin', 'fail'])(
   async (what) => {
     const thread = open({ module: probe, timeoutMs: what === 'spin' ? 2_000 : 60_000 });
     const outcomes = await Promise.allSettled([
-      thread.parse('a', bytesOf(what)),
-      thread.parse('a', bytesOf('next')),
-      thread.parse('b', bytesOf('next')),
+      thread.parse('a', toBytes(what)),
+      thread.parse('a', toBytes('next')),
+      thread.parse('b', toBytes('next')),
     ]);
     expect(outcomes).toMatchObject([
       { status: 'rejected', reason: crashed },
@@ -139,14 +139,14 @@ test.each(['exit', 'throw', 'spin', 'fail'])(
 
 test('a module that cannot be loaded is 503', async () => {
   const thread = open({ module: new URL('../../test/missing.worker.ts', import.meta.url) });
-  await expect(thread.parse('a', bytesOf('1'))).rejects.toMatchObject(crashed);
-  await expect(thread.parse('a', bytesOf('1'))).rejects.toMatchObject(crashed);
+  await expect(thread.parse('a', toBytes('1'))).rejects.toMatchObject(crashed);
+  await expect(thread.parse('a', toBytes('1'))).rejects.toMatchObject(crashed);
 });
 
 test('a value that cannot be copied is an error, and the next text is read', async () => {
   const thread = open();
   await expect(thread.write('a', { text: () => 1 })).rejects.toThrow('could not be cloned');
-  expect(await thread.parse('a', bytesOf('1'))).toEqual({ json: 1, violations: [] });
+  expect(await thread.parse('a', toBytes('1'))).toEqual({ json: 1, violations: [] });
 });
 
 // guarantee: H7
@@ -154,7 +154,7 @@ test('callers are served in turn', async () => {
   const thread = open({ module: probe });
   const order: string[] = [];
   const parse = async (caller: string, name: string) => {
-    await thread.parse(caller, bytesOf(name));
+    await thread.parse(caller, toBytes(name));
     order.push(name);
   };
   await Promise.all([parse('a', 'a1'), parse('a', 'a2'), parse('a', 'a3'), parse('a', 'a4'), parse('b', 'b1')]);
@@ -178,8 +178,8 @@ test('bodies that wait have a limit of bytes, of all callers and of one', async 
 
 test('ends after a time without work, and starts again', async () => {
   const thread = open({ module: probe, idleMs: 1 });
-  const { json: first } = await thread.parse('a', bytesOf('1'));
-  await vi.waitFor(async () => expect((await thread.parse('a', bytesOf('1'))).json).not.toBe(first), {
+  const { json: first } = await thread.parse('a', toBytes('1'));
+  await vi.waitFor(async () => expect((await thread.parse('a', toBytes('1'))).json).not.toBe(first), {
     timeout: 30_000,
     interval: 20,
   });
@@ -187,11 +187,11 @@ test('ends after a time without work, and starts again', async () => {
 
 test('what has no result when it is closed fails, and so does what comes later', async () => {
   const thread = open({ module: probe });
-  const running = thread.parse('a', bytesOf('spin'));
-  const waiting = thread.parse('a', bytesOf('1'));
+  const running = thread.parse('a', toBytes('spin'));
+  const waiting = thread.parse('a', toBytes('1'));
   const failed = Promise.allSettled([running, waiting]);
   await thread.close();
   const closed = { status: 'rejected', reason: { code: 'unavailable', reason: 'json_closed', retryAfterSeconds: 1 } };
   expect(await failed).toMatchObject([closed, closed]);
-  await expect(thread.parse('a', bytesOf('1'))).rejects.toMatchObject(closed.reason);
+  await expect(thread.parse('a', toBytes('1'))).rejects.toMatchObject(closed.reason);
 });

@@ -11,16 +11,16 @@ function open(thread?: JsonThread) {
 }
 
 /** A JSON text of `bytes` bytes. */
-const textOf = (bytes: number) => Buffer.from(`"${'x'.repeat(bytes - 2)}"`);
+const toText = (bytes: number) => Buffer.from(`"${'x'.repeat(bytes - 2)}"`);
 
 // guarantee: H6
 test('parses a body in the thread from the limit on, and a smaller one at once', async () => {
   const json = open();
-  expect(json.parse('a', textOf(largeBodyBytes - 1))).toEqual({
+  expect(json.parse('a', toText(largeBodyBytes - 1))).toEqual({
     json: 'x'.repeat(largeBodyBytes - 3),
     violations: [],
   });
-  const parsed = json.parse('a', textOf(largeBodyBytes));
+  const parsed = json.parse('a', toText(largeBodyBytes));
   expect(parsed).toBeInstanceOf(Promise);
   expect(await parsed).toEqual({ json: 'x'.repeat(largeBodyBytes - 2), violations: [] });
 });
@@ -28,9 +28,9 @@ test('parses a body in the thread from the limit on, and a smaller one at once',
 test('checks a body in the thread from the limit on, and gives it back', async () => {
   const json = open();
   for (const bytes of [largeBodyBytes - 1, largeBodyBytes]) {
-    const given = textOf(bytes);
+    const given = toText(bytes);
     const { body, violations } = await json.check('a', given);
-    expect([Buffer.from(body).equals(textOf(bytes)), violations]).toEqual([true, []]);
+    expect([Buffer.from(body).equals(toText(bytes)), violations]).toEqual([true, []]);
     expect(given).toHaveLength(bytes < largeBodyBytes ? bytes : 0);
   }
 });

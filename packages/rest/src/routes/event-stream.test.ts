@@ -9,7 +9,7 @@ import {
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { bodiesOf } from '../../test/stub-rest-api.ts';
+import { describeBodies } from '../../test/stub-rest-api.ts';
 import { openApiDocument } from '../documents/openapi.ts';
 import { commentMs } from './event-stream.ts';
 import { implement, registerRestApi } from './rest-api.ts';
@@ -30,10 +30,10 @@ async function openApi(followEvents: Stream) {
   const chosen: string[] = [];
   const listEvents = async () => create(ListEventsResponseSchema, { next: 'n' });
   const served = [implement(EventService, {}, { listEvents, followEvents: () => followEvents() })];
-  const context = { traceIdOf: () => 't', onServerError: (error: DomainError) => void reported.push(error) };
+  const context = { findTraceId: () => 't', onServerError: (error: DomainError) => void reported.push(error) };
   const begin = async (method: { localName: string }) => chosen.push(method.localName);
   await app.register(async (scope) =>
-    registerRestApi(scope, { services: served, begin, ...bodiesOf(app), ...context }),
+    registerRestApi(scope, { services: served, begin, ...describeBodies(app), ...context }),
   );
   onTestFinished(() => app.close());
   return { app, served, reported, chosen };

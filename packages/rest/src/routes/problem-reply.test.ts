@@ -6,7 +6,7 @@ import { replyWithProblems, requestPath, sendProblem } from './problem-reply.ts'
 
 function server(handler: () => unknown) {
   const reported: DomainError[] = [];
-  const context = { traceIdOf: () => 'trace-1', onServerError: (error: DomainError) => void reported.push(error) };
+  const context = { findTraceId: () => 'trace-1', onServerError: (error: DomainError) => void reported.push(error) };
   const app: FastifyInstance = fastify({
     bodyLimit: 10,
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply, context),

@@ -7,7 +7,7 @@ import { bodiesInFlightReason } from '../limits/body-headers.ts';
 /** The functions of the server that problem documents need. */
 export interface ProblemContext {
   /** The id of the trace that the request belongs to. */
-  traceIdOf(request: FastifyRequest): string;
+  findTraceId(request: FastifyRequest): string;
   /** Called once for each error that is the server's fault (status 500 and above). */
   onServerError(error: DomainError, status: number, request: FastifyRequest): void;
   /** Called once for each other error that is sent. */
@@ -37,7 +37,7 @@ export function sendProblem(
   context: ProblemContext,
 ): FastifyReply {
   const error = toDomainError(fromFastify(thrown));
-  const problem = toProblem(error, { instance: requestPath(request.url), traceId: context.traceIdOf(request) });
+  const problem = toProblem(error, { instance: requestPath(request.url), traceId: context.findTraceId(request) });
   if (problem.status >= 500) context.onServerError(error, problem.status, request);
   else context.onClientError?.(error, request);
   if (problem.status === 413 || hasUnreadBody(request)) reply.header('connection', 'close');

@@ -17,7 +17,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify, { type InjectOptions } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { probeService } from '../../test/probe-contract.ts';
-import { bodiesOf, stubRestApi } from '../../test/stub-rest-api.ts';
+import { describeBodies, stubRestApi } from '../../test/stub-rest-api.ts';
 import { largeBodyBytes } from '../limits/large-json.ts';
 import { implement, registerRestApi } from './rest-api.ts';
 
@@ -95,8 +95,8 @@ test('responds to a success with the status that the route names', async () => {
     {},
     { probe: async (_context: object, _call: unknown, request: Message) => request },
   );
-  const context = { traceIdOf: () => 't', onServerError: () => undefined };
-  await registerRestApi(app, { services: [served], begin: async () => ({}), ...bodiesOf(app), ...context });
+  const context = { findTraceId: () => 't', onServerError: () => undefined };
+  await registerRestApi(app, { services: [served], begin: async () => ({}), ...describeBodies(app), ...context });
   const response = await app.inject({ method: 'POST', url: '/probe/a%20b' });
   expect([response.statusCode, response.json()]).toEqual([201, { name: 'a b' }]);
 });
@@ -287,8 +287,8 @@ test('responds with 503 to large JSON that the thread cannot read, and serves th
   const app = fastify();
   onTestFinished(() => app.close());
   const served = implement(TagService, {}, { createTag: async () => create(CreateTagResponseSchema) });
-  const context = { traceIdOf: () => 't', onServerError: () => undefined };
-  const bodies = bodiesOf(app, new URL('../../test/probe.worker.ts', import.meta.url));
+  const context = { findTraceId: () => 't', onServerError: () => undefined };
+  const bodies = describeBodies(app, new URL('../../test/probe.worker.ts', import.meta.url));
   await registerRestApi(app, { services: [served], begin: async () => ({}), ...bodies, ...context });
   const post = (text: string) => {
     const payload = text.padEnd(largeBodyBytes);
@@ -384,9 +384,9 @@ test('serves only the methods that have a handler', async () => {
   onTestFinished(() => app.close());
   const served = implement(TagService, {}, { getTag: async () => create(GetTagResponseSchema) });
   expect([...served.handlers.keys()]).toEqual([TagService.method.getTag]);
-  const context = { traceIdOf: () => 't', onServerError: () => undefined };
+  const context = { findTraceId: () => 't', onServerError: () => undefined };
   await app.register(async (scope) =>
-    registerRestApi(scope, { services: [served], begin: async () => ({}), ...bodiesOf(app), ...context }),
+    registerRestApi(scope, { services: [served], begin: async () => ({}), ...describeBodies(app), ...context }),
   );
   expect((await app.inject({ url: '/tag/1' })).statusCode).toBe(200);
   expect((await app.inject({ url: '/tag' })).statusCode).toBe(404);

@@ -107,7 +107,7 @@ export interface RestApiOptions<Call> extends ProblemContext {
   /** Reads and writes the bodies. */
   json: LargeJson;
   /** Names the caller of a call: callers whose large bodies wait are served in turn. */
-  callerOf(call: Call): string;
+  nameCaller(call: Call): string;
   /** Called when the response of a call has been encoded, unless it is a stream. */
   onEncoded?(call: Call): void;
 }
@@ -217,7 +217,9 @@ function registerRoute<Call>(
         if (authorised === undefined) throw new Error(`${first.url} was not authorised`);
         const { call, chosen } = authorised;
         const { reader, respond } = chosen;
-        const message = await readMessage(request, reader, (body) => options.json.parse(options.callerOf(call), body));
+        const message = await readMessage(request, reader, (body) =>
+          options.json.parse(options.nameCaller(call), body),
+        );
         return await respond(call, message, reply).catch((error) => {
           throw withRequestPointers(error, reader.toPointer);
         });
@@ -290,13 +292,13 @@ function messageResponder<Call>(
   method: DescMethod,
   rule: RestRule,
   handler: (call: Call, request: Message) => Promise<Message>,
-  { json, callerOf, onEncoded }: RestApiOptions<Call>,
+  { json, nameCaller, onEncoded }: RestApiOptions<Call>,
 ): Responder<Call> {
   const write = responseWriter(method, rule);
   return async (call, request, reply) => {
     const response = await translateUpstreamErrors(() => handler(call, request));
     const encoding = {
-      write: (value: unknown) => json.write(callerOf(call), value),
+      write: (value: unknown) => json.write(nameCaller(call), value),
       onEncoded: () => onEncoded?.(call),
     };
     return write(response, request, reply, encoding);
@@ -330,7 +332,7 @@ function streamResponder<Call>(
       // Without a stream Fastify would set the length to 0.
       return reply.send(Readable.from([]));
     }
-    const content = Readable.from(contentOf(data, parts, failed), { objectMode: false });
+    const content = Readable.from(readContent(data, parts, failed), { objectMode: false });
     // Ends the handler even if the client has gone before anything was read.
     content.once('close', () => void parts.return?.().catch(failed));
     return reply.send(content);
@@ -360,7 +362,7 @@ function eventResponder<Call>(
   };
 }
 
-async function* contentOf(
+async function* readContent(
   first: Uint8Array,
   rest: AsyncIterator<Part>,
   failed: (error: unknown) => void,

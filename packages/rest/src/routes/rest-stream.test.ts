@@ -7,7 +7,7 @@ import {
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { bodiesOf } from '../../test/stub-rest-api.ts';
+import { describeBodies } from '../../test/stub-rest-api.ts';
 import { openApiDocument } from '../documents/openapi.ts';
 import { implement, registerRestApi } from './rest-api.ts';
 
@@ -28,9 +28,9 @@ const part = (body: Partial<HttpBody>): ExportReportingTicketsResponse => ({
 async function openApi(handler: () => Parts) {
   const app = fastify();
   const served = [implement(ExportService, {}, { exportReportingTickets: () => handler() })];
-  const context = { traceIdOf: () => 'trace-1', onServerError: () => undefined };
+  const context = { findTraceId: () => 'trace-1', onServerError: () => undefined };
   await app.register(async (scope) =>
-    registerRestApi(scope, { services: served, begin: async () => ({}), ...bodiesOf(app), ...context }),
+    registerRestApi(scope, { services: served, begin: async () => ({}), ...describeBodies(app), ...context }),
   );
   onTestFinished(() => app.close());
   return { app, served };

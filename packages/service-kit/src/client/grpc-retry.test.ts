@@ -6,10 +6,10 @@ import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_servic
 import { expect, test } from 'vitest';
 import {
   connect,
-  failureOf,
+  findFailure,
+  findSockets,
   pollOptions,
   serveTags,
-  socketsOf,
   tagClient,
   untilAborted,
 } from '../../test/tag-server.ts';
@@ -31,7 +31,7 @@ const unresponsive = (onCall: () => void): Promise<Killable> => {
 /** A server that sends the headers of its responses and nothing more. */
 async function silentAfterHeaders(onCall: () => void): Promise<Killable> {
   const server = createServer();
-  const sockets = socketsOf(server);
+  const sockets = findSockets(server);
   server.on('stream', (stream) => {
     stream.on('error', () => {});
     stream.respond({ ':status': 200, 'content-type': 'application/grpc+proto' });
@@ -107,8 +107,8 @@ test('a call whose response is "unavailable" is repeated once, if its method all
     throw new ConnectError('not now', Code.Unavailable);
   };
   const tags = await tagClient({ getTag: refuse, createTag: refuse });
-  expect(await failureOf(tags.getTag({ id: 1 }))).toMatchObject({ code: Code.Unavailable, rawMessage: 'not now' });
+  expect(await findFailure(tags.getTag({ id: 1 }))).toMatchObject({ code: Code.Unavailable, rawMessage: 'not now' });
   expect(calls).toBe(2);
-  expect(await failureOf(tags.createTag({}))).toMatchObject({ code: Code.Unavailable });
+  expect(await findFailure(tags.createTag({}))).toMatchObject({ code: Code.Unavailable });
   expect(calls).toBe(3);
 });

@@ -13,11 +13,11 @@ import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_servic
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   connect,
-  failureOf,
+  findFailure,
+  findSockets,
   pollOptions,
   serve,
   serveTags,
-  socketsOf,
   tagClient,
   untilAborted,
 } from '../../test/tag-server.ts';
@@ -67,7 +67,7 @@ describe('a unary call', () => {
         ]);
       },
     });
-    const error = await failureOf(tags.getTag({ id: 7 }));
+    const error = await findFailure(tags.getTag({ id: 7 }));
     expect(error).toMatchObject({ code: Code.NotFound, rawMessage: 'no tag “7”' });
     expect(error.findDetails(ProblemSchema)).toEqual([problem]);
     expect([error.metadata.get('x-hint'), error.metadata.get('x-request-id')]).toEqual(['list them', 'r1']);
@@ -87,19 +87,19 @@ describe('a unary call', () => {
 
   test('fails if the response is larger than allowed', async () => {
     const tags = await tagClient({ getTag: () => ({ tag: { name: 'x'.repeat(2_000) } }) }, { readMaxBytes: 1_000 });
-    expect(await failureOf(tags.getTag({ id: 1 }))).toMatchObject({ code: Code.ResourceExhausted });
+    expect(await findFailure(tags.getTag({ id: 1 }))).toMatchObject({ code: Code.ResourceExhausted });
   });
 
   test('fails as unavailable if no server can be reached', async () => {
     const server = await serveTags({});
     await server.kill();
     const tags = createClient(TagService, connect([server]));
-    expect(await failureOf(tags.createTag({}))).toMatchObject({ code: Code.Unavailable });
+    expect(await findFailure(tags.createTag({}))).toMatchObject({ code: Code.Unavailable });
   });
 
   test('fails as unavailable if the server takes no more calls now', async () => {
     const server = createServer();
-    const sockets = socketsOf(server);
+    const sockets = findSockets(server);
     server.on('stream', (stream) => {
       stream.on('error', () => undefined);
       stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
@@ -113,7 +113,7 @@ describe('a unary call', () => {
       TagService,
       connect([{ address: `127.0.0.1:${(server.address() as AddressInfo).port}` }]),
     );
-    expect(await failureOf(tags.createTag({}))).toMatchObject({ code: Code.Unavailable });
+    expect(await findFailure(tags.createTag({}))).toMatchObject({ code: Code.Unavailable });
   });
 
   test('fails once the transport is closed', async () => {
@@ -138,7 +138,9 @@ describe('deadlines and cancellation', () => {
     });
     // The first call connects, so that the deadline of the second is not spent on that.
     await tags.createTag({});
-    expect(await failureOf(tags.getTag({ id: 1 }, { timeoutMs: 250 }))).toMatchObject({ code: Code.DeadlineExceeded });
+    expect(await findFailure(tags.getTag({ id: 1 }, { timeoutMs: 250 }))).toMatchObject({
+      code: Code.DeadlineExceeded,
+    });
     const { timeoutMs, reason } = await stopped.promise;
     expect(timeoutMs).toSatisfy((left: number) => left > 0 && left <= 250);
     expect(reason).toBeDefined();
@@ -167,7 +169,7 @@ describe('deadlines and cancellation', () => {
       },
     });
     const caller = new AbortController();
-    const failure = failureOf(tags.getTag({ id: 1 }, { signal: caller.signal }));
+    const failure = findFailure(tags.getTag({ id: 1 }, { signal: caller.signal }));
     await entered.promise;
     caller.abort();
     expect(await failure).toMatchObject({ code: Code.Canceled });
@@ -182,7 +184,7 @@ describe('deadlines and cancellation', () => {
         return {};
       },
     });
-    const failure = failureOf(tags.getTag({ id: 1 }, { signal: AbortSignal.abort() }));
+    const failure = findFailure(tags.getTag({ id: 1 }, { signal: AbortSignal.abort() }));
     expect(await failure).toMatchObject({ code: Code.Canceled });
     await tags.getTag({ id: 1 });
     expect(calls).toBe(1);
@@ -211,7 +213,7 @@ describe('a stream', () => {
         for (const listener of listeners) listener();
       }
     })();
-    expect(await failureOf(reading)).toMatchObject({ code: Code.Canceled });
+    expect(await findFailure(reading)).toMatchObject({ code: Code.Canceled });
     expect(seen).toEqual([ServingStatus.SERVING, ServingStatus.NOT_SERVING, ServingStatus.SERVING]);
     await expect.poll(() => listeners.size, pollOptions).toBe(0);
   });
@@ -232,7 +234,7 @@ describe('a stream', () => {
     const reading = (async () => {
       for await (const { status } of health.watch({})) seen.push(status);
     })();
-    const error = await failureOf(reading);
+    const error = await findFailure(reading);
     expect(error).toMatchObject({ code: Code.Aborted, rawMessage: 'enough' });
     expect(error.findDetails(ProblemSchema)).toMatchObject([{ reason: 'enough' }]);
     expect(seen).toEqual([ServingStatus.SERVING]);
@@ -268,7 +270,7 @@ describe('a stream', () => {
     const reading = (async () => {
       for await (const _ of health.watch({}));
     })();
-    expect(await failureOf(reading)).toMatchObject({ code: Code.Unimplemented });
+    expect(await findFailure(reading)).toMatchObject({ code: Code.Unimplemented });
   });
 
   test('in both directions delivers each response before the next request is sent', async () => {
@@ -300,7 +302,7 @@ describe('a stream', () => {
     const reading = (async () => {
       for await (const _ of reflection.serverReflectionInfo(requests())) responded.resolve();
     })();
-    expect(await failureOf(reading)).toMatchObject({ code: Code.DataLoss });
+    expect(await findFailure(reading)).toMatchObject({ code: Code.DataLoss });
   });
 });
 

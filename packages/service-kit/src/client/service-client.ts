@@ -1,7 +1,7 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { type Client, Code, ConnectError, createClient, type Transport } from '@connectrpc/connect';
 import { readAccessRule } from '@ticketing/rest/codec/options.ts';
-import { childOf, continueTrace, type Trace, traceparentOf } from '@ticketing/runtime/trace.ts';
+import { childTrace, continueTrace, renderTraceparent, type Trace } from '@ticketing/runtime/trace.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { Call } from '../call/call.ts';
 import type { InternalTokens } from '../identity/internal-token.ts';
@@ -44,7 +44,7 @@ export function serviceClient<Service extends DescService>(
       // Methods that only services may call are never called on behalf of a caller.
       const caller = forwardsCallers && readAccessRule(method)?.case !== 'service' ? call?.caller : undefined;
       headers.set('authorization', `Bearer ${await tokens.mint(audience, caller)}`);
-      headers.set('traceparent', traceparentOf(trace, tracer));
+      headers.set('traceparent', renderTraceparent(trace, tracer));
       return headers;
     };
     const joinSignals = (signal: AbortSignal | undefined) =>
@@ -84,7 +84,7 @@ async function traced<Result>(
   makeCall: (trace: Trace) => Promise<Result>,
 ): Promise<Result> {
   if (!tracer) return makeCall(callerTrace);
-  const trace = childOf(callerTrace);
+  const trace = childTrace(callerTrace);
   const startedAt = performance.now();
   let error: string | undefined;
   try {

@@ -12,7 +12,7 @@ function read(variables: Record<string, string>, callsByRpc = false, others: Rec
   });
 }
 
-function problemsOf(...given: Parameters<typeof read>): readonly string[] {
+function findProblems(...given: Parameters<typeof read>): readonly string[] {
   try {
     read(...given);
   } catch (error) {
@@ -36,34 +36,36 @@ it('accepts listeners with TLS, calls with TLS, and both', () => {
 
 it('refuses a certificate without its key, and a key without its certificate', () => {
   const sentence = 'TLS_CERT_FILE and TLS_KEY_FILE must be set together.';
-  expect(problemsOf({ CERT_FILE: 'cert' })).toEqual([sentence]);
-  expect(problemsOf({ KEY_FILE: 'key' })).toEqual([sentence]);
+  expect(findProblems({ CERT_FILE: 'cert' })).toEqual([sentence]);
+  expect(findProblems({ KEY_FILE: 'key' })).toEqual([sentence]);
 });
 
 it('refuses to demand certificates without having one', () => {
-  expect(problemsOf({ CLIENT_CA_FILE: 'clients' })).toEqual([
+  expect(findProblems({ CLIENT_CA_FILE: 'clients' })).toEqual([
     'TLS_CLIENT_CA_FILE needs TLS_CERT_FILE: only a listener with TLS can demand certificates.',
   ]);
 });
 
 // asvs: 12.3.3
 it('refuses listeners with TLS beside calls without, because calls carry tokens', () => {
-  expect(problemsOf(own, true)).toEqual([
+  expect(findProblems(own, true)).toEqual([
     'TLS_CA_FILE must be set with TLS_CERT_FILE: the calls of this service carry tokens.',
   ]);
-  expect(problemsOf(own, false)).toEqual([]);
+  expect(findProblems(own, false)).toEqual([]);
 });
 
 it('refuses to listen on localhost with TLS', () => {
   const host = { TICKETING_TICKETS_HOST: 'localhost' };
-  expect(problemsOf(own, false, host)).toEqual(['HOST must be an address, not localhost, where TLS_CERT_FILE is set.']);
-  expect(problemsOf({}, false, host)).toEqual([]);
-  expect(problemsOf(own, false, { TICKETING_TICKETS_HOST: '127.0.0.1' })).toEqual([]);
+  expect(findProblems(own, false, host)).toEqual([
+    'HOST must be an address, not localhost, where TLS_CERT_FILE is set.',
+  ]);
+  expect(findProblems({}, false, host)).toEqual([]);
+  expect(findProblems(own, false, { TICKETING_TICKETS_HOST: '127.0.0.1' })).toEqual([]);
 });
 
 it('bounds how often the files are read again', () => {
   expect(read({ RELOAD_MS: '100' }).reloadMs).toBe(100);
-  expect(problemsOf({ RELOAD_MS: '99' })).toHaveLength(1);
+  expect(findProblems({ RELOAD_MS: '99' })).toHaveLength(1);
   expect(read({ RELOAD_MS: '3600000' }).reloadMs).toBe(3_600_000);
-  expect(problemsOf({ RELOAD_MS: '3600001' })).toHaveLength(1);
+  expect(findProblems({ RELOAD_MS: '3600001' })).toHaveLength(1);
 });

@@ -7,7 +7,7 @@ const updateSource = 'ticketing.knowledge.v1.KnowledgeService.UpdateKnowledgeSou
 const deleteSkill = 'ticketing.knowledge.v1.SkillService.DeleteSkill';
 
 /** An audit log with some entries. It notes what it is asked for. */
-function logOf(entries: { method: string; ids: string[]; fields?: string[]; outcome?: string }[]) {
+function toLog(entries: { method: string; ids: string[]; fields?: string[]; outcome?: string }[]) {
   const asked: unknown[] = [];
   return {
     asked,
@@ -15,7 +15,7 @@ function logOf(entries: { method: string; ids: string[]; fields?: string[]; outc
       asked.push('seal');
       return undefined;
     },
-    async *entriesOf(methods: readonly string[], since: number) {
+    async *readEntries(methods: readonly string[], since: number) {
       asked.push([methods, since]);
       for (const { method, ids, fields = [], outcome = 'done' } of entries) {
         yield { method, fields, outcome, subject: { kind: 'Any', ids } } as unknown as AuditEntry;
@@ -25,7 +25,7 @@ function logOf(entries: { method: string; ids: string[]; fields?: string[]; outc
 }
 
 test('lists the deletions among the changes, also those of which nobody knows whether they were made', async () => {
-  const log = logOf([
+  const log = toLog([
     { method: updateSource, ids: ['1'], fields: ['status'] },
     { method: updateSource, ids: ['2'], fields: ['name', 'status=deleted'] },
     { method: deleteSkill, ids: ['3'] },
@@ -40,7 +40,7 @@ test('lists the deletions among the changes, also those of which nobody knows wh
 });
 
 test('lists only the deletions with an outcome that is asked for', async () => {
-  const log = logOf([
+  const log = toLog([
     { method: deleteSkill, ids: ['3'] },
     { method: deleteSkill, ids: ['4'], outcome: 'unknown' },
   ]);
@@ -48,7 +48,7 @@ test('lists only the deletions with an outcome that is asked for', async () => {
 });
 
 test('a service that deletes nothing has no log to be read', async () => {
-  const log = logOf([]);
+  const log = toLog([]);
   expect(await listDeletions(serviceNamed('reporting'), log, new Date(0))).toEqual({});
   expect(log.asked).toEqual([]);
 });

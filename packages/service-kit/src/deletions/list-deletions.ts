@@ -11,7 +11,7 @@ import { deletionMethods } from './deletion-methods.ts';
  */
 export async function listDeletions(
   entry: ServiceEntry,
-  audit: Pick<AuditLog, 'seal' | 'entriesOf'>,
+  audit: Pick<AuditLog, 'seal' | 'readEntries'>,
   since: Date,
   outcomes: readonly AuditEntry['outcome'][] = ['done', 'unknown'],
 ): Promise<Record<string, string[]>> {
@@ -19,7 +19,7 @@ export async function listDeletions(
   const found: Record<string, string[]> = {};
   if (methods.size === 0) return found;
   await audit.seal();
-  for await (const { method, fields, subject, outcome } of audit.entriesOf([...methods.keys()], since.getTime())) {
+  for await (const { method, fields, subject, outcome } of audit.readEntries([...methods.keys()], since.getTime())) {
     if (!outcomes.includes(outcome) || !methods.get(method)?.isDeletion({ fields })) continue;
     found[method] ??= [];
     found[method].push(subject.ids.join(' '));

@@ -9,7 +9,7 @@ import { repeatDeletions } from './repeat-deletions.ts';
 
 const { deleteTag } = TagService.method;
 const { deleteTicket } = TicketService.method;
-const nameOf = (method: DescMethod) => `${method.parent.typeName}.${method.name}`;
+const toName = (method: DescMethod) => `${method.parent.typeName}.${method.name}`;
 
 /** Repeats deletions with a handler for each method, which is called with the ids of the request. */
 async function repeat(
@@ -43,7 +43,7 @@ async function repeat(
 }
 
 test('a deletion that the restored backup knows is not counted as made again, although its handler succeeds', async () => {
-  const name = nameOf(deleteTicket);
+  const name = toName(deleteTicket);
   const ignore = () => undefined;
   expect(await repeat({ [name]: ['1', '2', '3'] }, [[deleteTicket, ignore]], { [name]: ['1', '2'] })).toEqual({
     left: 0,
@@ -65,7 +65,7 @@ test('what is there is deleted again, in the order in which it can be, and what 
     tags.delete(id);
   };
   const tickets: number[] = [];
-  const result = await repeat({ [nameOf(deleteTag)]: ['1', '2', '3', '4'], [nameOf(deleteTicket)]: ['7'] }, [
+  const result = await repeat({ [toName(deleteTag)]: ['1', '2', '3', '4'], [toName(deleteTicket)]: ['7'] }, [
     [deleteTag, removeTag],
     [deleteTicket, (id) => void tickets.push(id)],
   ]);
@@ -77,22 +77,22 @@ test('what cannot be deleted again is named, and all else is deleted', async () 
   const refuse = () => {
     throw inUse();
   };
-  const { left, lines } = await repeat({ [nameOf(deleteTag)]: ['1', '2'], [nameOf(deleteTicket)]: ['7'] }, [
+  const { left, lines } = await repeat({ [toName(deleteTag)]: ['1', '2'], [toName(deleteTicket)]: ['7'] }, [
     [deleteTag, refuse],
     [deleteTicket, () => undefined],
   ]);
   expect(left).toBe(2);
   expect(lines).toEqual([
     'tickets: 1 deletions were made again, 0 had happened before',
-    `tickets: ${nameOf(deleteTag)} of 1 could not be made again: The tag has children.`,
-    `tickets: ${nameOf(deleteTag)} of 2 could not be made again: The tag has children.`,
+    `tickets: ${toName(deleteTag)} of 1 could not be made again: The tag has children.`,
+    `tickets: ${toName(deleteTag)} of 2 could not be made again: The tag has children.`,
   ]);
 });
 
 test('a handler that replaces another one is the one that deletes', async () => {
   const deleted: string[] = [];
   const handle = (name: string) => (id: number) => void deleted.push(`${name} ${id}`);
-  await repeat({ [nameOf(deleteTag)]: ['1'] }, [
+  await repeat({ [toName(deleteTag)]: ['1'] }, [
     [deleteTag, handle('first')],
     [deleteTag, handle('second')],
   ]);
@@ -104,5 +104,5 @@ test('a deletion that the service does not know, or an unexpected error, ends it
   const fail = () => {
     throw new Error('crashed');
   };
-  await expect(repeat({ [nameOf(deleteTag)]: ['1'] }, [[deleteTag, fail]])).rejects.toThrow('crashed');
+  await expect(repeat({ [toName(deleteTag)]: ['1'] }, [[deleteTag, fail]])).rejects.toThrow('crashed');
 });

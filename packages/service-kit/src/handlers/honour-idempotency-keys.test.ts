@@ -123,7 +123,7 @@ async function createTag(
   return { id: (response as unknown as { id: number }).id, isReplayed: headers.get('idempotency-replayed') === 'true' };
 }
 
-const reasonOf = (error: unknown) => (error as DomainError).reason;
+const readReason = (error: unknown) => (error as DomainError).reason;
 
 describe('a request with an idempotency key', () => {
   test('gets the response of its first execution, whether its key is quoted or not', async () => {
@@ -146,7 +146,7 @@ describe('a request with an idempotency key', () => {
     const send = () => createTag(service, 'k', 'a', serviceCaller('x'), undefined, pages);
     await send();
     expect(taken).toEqual([]);
-    expect(reasonOf(await send().catch((error: unknown) => error))).toBe('too_much_at_once');
+    expect(readReason(await send().catch((error: unknown) => error))).toBe('too_much_at_once');
     expect(await send()).toEqual({ id: 1, isReplayed: true });
     const [record] = service.recordsById.values();
     expect(taken).toEqual(Array(2).fill(['service x', record?.response?.length]));
@@ -170,7 +170,7 @@ describe('a request with an idempotency key', () => {
     const service = new FakeService();
     await createTag(service, 'a', 'a');
     await expect(createTag(service, 'a', 'b')).rejects.toSatisfy(
-      (error) => reasonOf(error) === 'idempotency_key_reused',
+      (error) => readReason(error) === 'idempotency_key_reused',
     );
   });
 
@@ -178,7 +178,7 @@ describe('a request with an idempotency key', () => {
     const service = new FakeService();
     let second: unknown;
     await createTag(service, 'a', 'a', serviceCaller('x'), async () => {
-      second = await createTag(service, 'a').catch(reasonOf);
+      second = await createTag(service, 'a').catch(readReason);
     });
     expect(second).toBe('idempotency_key_running');
   });
@@ -188,7 +188,7 @@ describe('a request with an idempotency key', () => {
     const failing = (code: 'not_found' | 'unavailable') =>
       createTag(service, 'a', 'a', serviceCaller('x'), () => {
         throw new DomainError(code, code, code);
-      }).catch(reasonOf);
+      }).catch(readReason);
     expect(await failing('not_found')).toBe('not_found');
     expect(service.recordsById.size).toBe(0);
     expect(await failing('unavailable')).toBe('unavailable');
@@ -216,7 +216,7 @@ describe('a request with an idempotency key', () => {
   test.each(['', '""', '"a', 'a b', 'ä', '"\\x"', `"${'a'.repeat(256)}"`, 'a'.repeat(256), '"a"b'])(
     'is refused with the key %j',
     async (key) => {
-      const reason = await createTag(new FakeService(), key).catch(reasonOf);
+      const reason = await createTag(new FakeService(), key).catch(readReason);
       expect(reason).toBe('invalid_idempotency_key');
     },
   );

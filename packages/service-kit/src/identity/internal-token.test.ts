@@ -11,7 +11,7 @@ import { fileKeySource } from './key-source.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ticketing-internal-'));
 const keyOf: Record<string, KeyObject> = {};
-const fileOf = (service: string) => join(folder, `${service}.json`);
+const toFile = (service: string) => join(folder, `${service}.json`);
 const user: Caller = {
   ...serviceCaller('x'),
   kind: 'user',
@@ -27,11 +27,11 @@ beforeAll(() => {
   const published = ['gateway', 'intents', 'knowledge', 'tickets'].map((kid) => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     keyOf[kid] = privateKey;
-    writeFileSync(fileOf(kid), JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid }));
+    writeFileSync(toFile(kid), JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid }));
     return { ...publicKey.export({ format: 'jwk' }), kid };
   });
-  writeFileSync(fileOf('all'), JSON.stringify({ keys: published }));
-  verify = internalTokenVerifier(fileKeySource(fileOf('all')), 'tickets');
+  writeFileSync(toFile('all'), JSON.stringify({ keys: published }));
+  verify = internalTokenVerifier(fileKeySource(toFile('all')), 'tickets');
 });
 
 afterEach(() => vi.restoreAllMocks());
@@ -39,12 +39,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('an internal token', () => {
   it('names the caller that it was minted for', async () => {
-    const tokens = await internalTokens('gateway', fileOf('gateway'));
+    const tokens = await internalTokens('gateway', toFile('gateway'));
     expect((await verify(await tokens.mint('tickets', user))).caller).toEqual(user);
   });
 
   it('names the service that minted it when there is no caller', async () => {
-    const tokens = await internalTokens('intents', fileOf('intents'));
+    const tokens = await internalTokens('intents', toFile('intents'));
     expect((await verify(await tokens.mint('tickets'))).caller).toEqual(serviceCaller('intents'));
   });
 
@@ -52,7 +52,7 @@ describe('an internal token', () => {
   it('is used again for 25 of its 60 seconds, for the same caller and audience', async () => {
     let elapsedMs = 1_000;
     vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
-    const tokens = await internalTokens('gateway', fileOf('gateway'));
+    const tokens = await internalTokens('gateway', toFile('gateway'));
     const token = await tokens.mint('tickets', user);
     const { iat = 0, exp = 0 } = decodeJwt(token);
     expect(exp - iat).toBe(60);
@@ -68,7 +68,7 @@ describe('an internal token', () => {
   });
 
   it('is used again and verified again without a timer, which would wake the process', async () => {
-    const tokens = await internalTokens('gateway', fileOf('gateway'));
+    const tokens = await internalTokens('gateway', toFile('gateway'));
     await verify(await tokens.mint('tickets', user));
     const setTimer = vi.spyOn(globalThis, 'setTimeout');
     await verify(await tokens.mint('tickets', user));
@@ -116,7 +116,7 @@ describe('a token is refused', () => {
 
 // guarantee: C12
 it('ignores a caller that a service names which forwards none: the service itself calls', async () => {
-  const tokens = await internalTokens('knowledge', fileOf('knowledge'));
+  const tokens = await internalTokens('knowledge', toFile('knowledge'));
   expect((await verify(await tokens.mint('tickets', user))).caller).toEqual(serviceCaller('knowledge'));
 });
 
@@ -124,13 +124,13 @@ describe('the expiry of a caller', () => {
   it('may have passed 30 seconds ago, because a request goes on that began before', async () => {
     const now = Math.floor(Date.now() / 1000);
     const caller = { ...user, expiresAt: now - 30 };
-    const tokens = await internalTokens('gateway', fileOf('gateway'));
+    const tokens = await internalTokens('gateway', toFile('gateway'));
     expect((await verify(await tokens.mint('tickets', caller))).caller).toEqual(caller);
   });
 
   it('is not extended by the cache of verifications', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    const tokens = await internalTokens('gateway', fileOf('gateway'));
+    const tokens = await internalTokens('gateway', toFile('gateway'));
     const token = await tokens.mint('tickets', { ...user, expiresAt: Math.floor(Date.now() / 1000) - 20 });
     await verify(token);
     vi.setSystemTime(Date.now() + 26_000);
@@ -203,7 +203,7 @@ describe('the age of a token', () => {
     let elapsedMs = 1_000;
     vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
     setAge(0);
-    const tokens = await internalTokens('gateway', fileOf('gateway'));
+    const tokens = await internalTokens('gateway', toFile('gateway'));
     await tokens.mint('tickets', user);
     setAge(26);
     elapsedMs += 26_000;
@@ -215,7 +215,7 @@ describe('the age of a token', () => {
 
 // asvs: 11.6.1
 it('refuses to mint tokens with the key of another service', async () => {
-  await expect(internalTokens('tickets', fileOf('gateway'))).rejects.toThrow('is not the signing key of tickets');
+  await expect(internalTokens('tickets', toFile('gateway'))).rejects.toThrow('is not the signing key of tickets');
 });
 
 describe('the caller of an internal token', () => {

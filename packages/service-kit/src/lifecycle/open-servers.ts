@@ -133,7 +133,7 @@ async function webServer(entry: ServiceEntry, parts: ServerParts): Promise<Fasti
   limitAnonymous(web, {
     limit: parts.limits.anonymousCalls,
     isAnonymous: ({ routeOptions }) => publicPaths.has(routeOptions.url ?? ''),
-    addressOf: ({ ip }) => ip,
+    findAddress: ({ ip }) => ip,
   });
   registerProbes(web, parts.health);
   await web.register(async (scope) => {
@@ -207,14 +207,14 @@ function leaveBodiesUnread(app: FastifyInstance): void {
 
 function problemContext(
   { log, refused }: ServerParts,
-  callerOf: (request: FastifyRequest) => Caller | undefined,
+  findCaller: (request: FastifyRequest) => Caller | undefined,
 ): ProblemContext {
   return {
-    traceIdOf: (request) => findTrace(request).traceId,
+    findTraceId: (request) => findTrace(request).traceId,
     onServerError: (error, status, request) =>
       reportServerError(error, status, log.child({ traceId: findTrace(request).traceId })),
     onClientError: (error, request) => {
-      const caller = callerOf(request);
+      const caller = findCaller(request);
       const address = findClientAddress(request, caller);
       refused(error, { route: routePattern(request), address, caller, traceId: findTrace(request).traceId });
     },
@@ -241,7 +241,7 @@ async function registerRest(scope: FastifyInstance, options: ServerParts): Promi
       return restCall(request, reply, options.log, caller);
     },
     json: options.json,
-    callerOf: ({ caller }) => callerKey(caller),
+    nameCaller: ({ caller }) => callerKey(caller),
   });
   scope.addHook('preParsing', async (request, reply, payload) => {
     const caller = callers.get(request);

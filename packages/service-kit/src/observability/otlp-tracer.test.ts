@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLogger } from '@ticketing/runtime/logger.ts';
-import { childOf, continueTrace } from '@ticketing/runtime/trace.ts';
+import { childTrace, continueTrace } from '@ticketing/runtime/trace.ts';
 import { expect, test } from 'vitest';
 import { openOtlpTracer } from './otlp-tracer.ts';
 
@@ -43,7 +43,7 @@ test('all spans of a trace are sampled, or none', () => {
   const sampled = traces.filter((trace) => tracer.isSampled(trace));
   expect(sampled.length).toBeGreaterThan(120);
   expect(sampled.length).toBeLessThan(280);
-  for (const trace of traces) expect(tracer.isSampled(childOf(trace))).toBe(tracer.isSampled(trace));
+  for (const trace of traces) expect(tracer.isSampled(childTrace(trace))).toBe(tracer.isSampled(trace));
 });
 
 test('a collector that refuses is reported once, and delays nothing', async () => {

@@ -32,7 +32,7 @@ export interface OperationDescription {
   does: string;
   options?: readonly OperationOption[];
   /** Whether a service has the operation. If unset, all services with a store have it, and all have `set-up`. */
-  isOf?(entry: ServiceEntry): boolean;
+  belongsTo?(entry: ServiceEntry): boolean;
   /** The command for a system that `npm start` runs. */
   npm: string;
 }
@@ -72,17 +72,17 @@ const descriptions = {
   },
   rebuild: {
     does: 'builds a new generation of the reporting rows from the tickets, then switches to it; continues an interrupted one',
-    isOf: isReporting,
+    belongsTo: isReporting,
     npm: 'npm run events -- rebuild reporting',
   },
   reconcile: {
     does: 'compares the reporting rows with the tickets, and repairs the rows that differ',
-    isOf: isReporting,
+    belongsTo: isReporting,
     npm: 'npm run events -- reconcile reporting',
   },
   'encrypt-secrets': {
     does: 'encrypts all stored secrets with the current ENCRYPTION_KEY, after it was replaced',
-    isOf: ({ keepsSecrets }) => keepsSecrets,
+    belongsTo: ({ keepsSecrets }) => keepsSecrets,
     npm: 'npm run events -- encrypt-secrets',
   },
   'audit-export': {
@@ -153,7 +153,7 @@ function isOperation(name: string): name is OperationName {
 
 /** Returns the names of the operations that only some services have. */
 export function ownOperations(entry: ServiceEntry): OperationName[] {
-  return operationNames(entry).filter((name) => operations[name].isOf);
+  return operationNames(entry).filter((name) => operations[name].belongsTo);
 }
 
 /** Returns the names of the operations that a command of npm carries out, for example `npm run events`. */
@@ -163,7 +163,7 @@ export function operationsOfCommand(command: string): OperationName[] {
 
 /** Whether a service has an operation. */
 export function hasOperation(entry: ServiceEntry, name: OperationName): boolean {
-  return operations[name].isOf?.(entry) ?? (entry.hasStore || name === 'set-up');
+  return operations[name].belongsTo?.(entry) ?? (entry.hasStore || name === 'set-up');
 }
 
 /** Reads how many ids of each sequence are left out after a restore. Errors: no such number. */

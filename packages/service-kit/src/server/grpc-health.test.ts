@@ -69,7 +69,7 @@ async function start() {
 }
 
 /** Returns a function that waits for the next state that a watch sends. */
-function statesOf(watch: ClientReadableStream<HealthCheckResponse>) {
+function readStates(watch: ClientReadableStream<HealthCheckResponse>) {
   const messages = watch[Symbol.asyncIterator]();
   return async (): Promise<ServingStatus> => (await messages.next()).value.status;
 }
@@ -88,7 +88,7 @@ test('a check of an unknown service fails with NOT_FOUND', async () => {
 
 test('a watch sends the current state and then each change, once', async () => {
   const { watch, readiness } = await start();
-  const next = statesOf(watch(TagService.typeName));
+  const next = readStates(watch(TagService.typeName));
   expect(await next()).toBe(ServingStatus.SERVING);
   const reads = readiness.reads();
   readiness.set(true);
@@ -101,7 +101,7 @@ test('a watch sends the current state and then each change, once', async () => {
 
 test('a watch of an unknown service sends SERVICE_UNKNOWN and stays open', async () => {
   const { watch, readiness } = await start();
-  const next = statesOf(watch('ticketing.tickets.v1.Nothing'));
+  const next = readStates(watch('ticketing.tickets.v1.Nothing'));
   expect(await next()).toBe(ServingStatus.SERVICE_UNKNOWN);
   expect(readiness.listenerCount()).toBe(1);
 });
@@ -118,7 +118,7 @@ test('a watch ends when the client cancels it', async () => {
 test('a watch sends NOT_SERVING when the server stops, and does not delay the stop', async () => {
   const { watch, readiness, server } = await start();
   const stream = watch('');
-  const next = statesOf(stream);
+  const next = readStates(stream);
   expect(await next()).toBe(ServingStatus.SERVING);
   readiness.set(false);
   expect(await next()).toBe(ServingStatus.NOT_SERVING);

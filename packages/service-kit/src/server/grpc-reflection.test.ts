@@ -62,7 +62,7 @@ async function send(...contents: RequestContent[]): Promise<v1.ServerReflectionR
   return responses.map(({ messageResponse }) => messageResponse);
 }
 
-async function filesOf(content: RequestContent) {
+async function readFiles(content: RequestContent) {
   const [response] = await send(content);
   if (response?.case !== 'fileDescriptorResponse') throw new Error(`the response is ${response?.case}`);
   return response.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
@@ -85,7 +85,7 @@ test('lists the services, health, and the reflection services', async () => {
 });
 
 test('returns a file with all that it imports, so that a client can rebuild the service with its options', async () => {
-  const file = await filesOf({ case: 'fileContainingSymbol', value: TagService.typeName });
+  const file = await readFiles({ case: 'fileContainingSymbol', value: TagService.typeName });
   expect(file[0]?.name).toBe('ticketing/tickets/v1/tag_service.proto');
   // A registry needs each file after its imports: the reverse of the order in the response.
   const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: file.toReversed() }));
@@ -94,7 +94,7 @@ test('returns a file with all that it imports, so that a client can rebuild the 
 });
 
 test('describes health, so that a tool can call it', async () => {
-  const [file] = await filesOf({ case: 'fileContainingSymbol', value: 'grpc.health.v1.Health.Check' });
+  const [file] = await readFiles({ case: 'fileContainingSymbol', value: 'grpc.health.v1.Health.Check' });
   expect(file?.service[0]?.method.map(({ name }) => name)).toEqual(['Check', 'Watch']);
 });
 
@@ -106,12 +106,12 @@ test.each([
   ['an extension', 'ticketing.api.v1.rest', 'ticketing/api/v1/options.proto'],
   ['a nested type', 'google.protobuf.FieldOptions.CType', 'google/protobuf/descriptor.proto'],
 ])('finds the file that declares %s', async (_, symbol, name) => {
-  const [first] = await filesOf({ case: 'fileContainingSymbol', value: symbol });
+  const [first] = await readFiles({ case: 'fileContainingSymbol', value: symbol });
   expect(first?.name).toBe(name);
 });
 
 test('finds a file by its name', async () => {
-  const [first] = await filesOf({ case: 'fileByFilename', value: 'ticketing/tickets/v1/tag.proto' });
+  const [first] = await readFiles({ case: 'fileByFilename', value: 'ticketing/tickets/v1/tag.proto' });
   expect(first?.messageType.map(({ name }) => name)).toEqual(['Tag', 'TagDetection']);
 });
 
@@ -133,7 +133,7 @@ describe('for the extensions of a message', () => {
 
   test('finds the file that declares one', async () => {
     const value = { containingType, extensionNumber: rest.number };
-    const [first] = await filesOf({ case: 'fileContainingExtension', value });
+    const [first] = await readFiles({ case: 'fileContainingExtension', value });
     expect(first?.name).toBe('ticketing/api/v1/options.proto');
   });
 });

@@ -12,11 +12,11 @@ beforeEach(async () => {
   app = createHttpServer();
   handled = 0;
   held = Promise.withResolvers();
-  replyWithProblems(app, { traceIdOf: () => '', onServerError: () => undefined });
+  replyWithProblems(app, { findTraceId: () => '', onServerError: () => undefined });
   limitAnonymous(app, {
     limit: 3,
     isAnonymous: ({ routeOptions }) => routeOptions.url !== '/private',
-    addressOf: ({ headers }) => String(headers['x-address'] ?? '192.0.2.1'),
+    findAddress: ({ headers }) => String(headers['x-address'] ?? '192.0.2.1'),
   });
   const handle = async () => {
     handled += 1;

@@ -25,7 +25,7 @@ export function anonymousLimit(limit: number): CountAnonymous {
 export interface AnonymousRequests {
   limit: number;
   isAnonymous(request: FastifyRequest): boolean;
-  addressOf(request: FastifyRequest): string | undefined;
+  findAddress(request: FastifyRequest): string | undefined;
 }
 
 const probePaths = new Set(['/healthz', '/readyz']);
@@ -34,11 +34,11 @@ const probePaths = new Set(['/healthz', '/readyz']);
  * Limits requests for public paths. Probes are counted separately, so that readers of documents behind one address do not
  * make a load balancer take the process for a sick one.
  */
-export function limitAnonymous(app: FastifyInstance, { limit, isAnonymous, addressOf }: AnonymousRequests): void {
+export function limitAnonymous(app: FastifyInstance, { limit, isAnonymous, findAddress }: AnonymousRequests): void {
   const count = anonymousLimit(limit);
   app.addHook('onRequest', (request, reply, done) => {
     if (isAnonymous(request)) {
-      count(addressOf(request), probePaths.has(request.routeOptions.url ?? '') ? 'probes' : 'documents', reply);
+      count(findAddress(request), probePaths.has(request.routeOptions.url ?? '') ? 'probes' : 'documents', reply);
     }
     done();
   });

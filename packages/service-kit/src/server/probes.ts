@@ -38,10 +38,10 @@ export interface InternalServerParts {
 export function internalServer({ health, metrics, log, limits }: InternalServerParts): FastifyInstance {
   const app = createHttpServer();
   replyWithProblems(app, {
-    traceIdOf: ({ headers }) => continueTrace([headers.traceparent].flat()[0]).traceId,
+    findTraceId: ({ headers }) => continueTrace([headers.traceparent].flat()[0]).traceId,
     onServerError: (error, status) => reportServerError(error, status, log),
   });
-  limitAnonymous(app, { limit: limits.anonymousCalls, isAnonymous: () => true, addressOf: ({ ip }) => ip });
+  limitAnonymous(app, { limit: limits.anonymousCalls, isAnonymous: () => true, findAddress: ({ ip }) => ip });
   registerProbes(app, health);
   const render = sharedRendering(metrics);
   app.get('/metrics', async (_request, reply) => reply.type(metrics.registry.contentType).send(await render()));

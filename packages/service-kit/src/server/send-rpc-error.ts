@@ -3,7 +3,7 @@ import type { Http2ServerRequest } from 'node:http2';
 import { errorToJson } from '@connectrpc/connect/protocol-connect';
 import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
-import { httpStatusOf, toConnectError } from '@ticketing/errors/error-table.ts';
+import { toConnectError, toHttpStatus } from '@ticketing/errors/error-table.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
@@ -22,7 +22,7 @@ export function sendRpcError(error: DomainError, request: FastifyRequest, reply:
     return isHttp1 ? reply.code(200).headers(all).send() : sendHeadersOnly(request, reply, all);
   }
   return reply
-    .code(httpStatusOf(error).status)
+    .code(toHttpStatus(error).status)
     .headers({ 'content-type': 'application/json', ...headers })
     .send(JSON.stringify(errorToJson(refusal, undefined)));
 }

@@ -35,7 +35,7 @@ function open(changes: Partial<typeof files> = {}, log = createLogger('test', 's
   return tls;
 }
 
-function problemsOf(changes: Partial<typeof files>): readonly string[] {
+function findProblems(changes: Partial<typeof files>): readonly string[] {
   try {
     open(changes);
   } catch (error) {
@@ -48,19 +48,19 @@ function problemsOf(changes: Partial<typeof files>): readonly string[] {
 test('files that fit are used', () => {
   expect(open().files().cert?.toString()).toBe(first.cert);
   const chain = file('chain.pem', `${first.cert}${authority.cert}`);
-  expect(problemsOf({ certFile: chain })).toEqual([]);
+  expect(findProblems({ certFile: chain })).toEqual([]);
 });
 
 test('each problem of the files is one sentence without their content', () => {
   const missing = join(folder, 'missing.pem');
-  expect(problemsOf({ certFile: missing, caFile: folder })).toEqual([
+  expect(findProblems({ certFile: missing, caFile: folder })).toEqual([
     `TLS_CERT_FILE: ${missing} cannot be read (ENOENT).`,
     `TLS_CA_FILE: ${folder} cannot be read (EISDIR).`,
   ]);
-  expect(problemsOf({ keyFile: file('other.pem', second.key) })).toEqual([
+  expect(findProblems({ keyFile: file('other.pem', second.key) })).toEqual([
     'TLS_KEY_FILE is not the key of the certificate in TLS_CERT_FILE.',
   ]);
-  expect(problemsOf({ certFile: files.keyFile, keyFile: files.certFile, caFile: file('empty.pem', '') })).toEqual([
+  expect(findProblems({ certFile: files.keyFile, keyFile: files.certFile, caFile: file('empty.pem', '') })).toEqual([
     'TLS_CERT_FILE contains no certificate in PEM format.',
     'TLS_KEY_FILE contains no usable private key in PEM format.',
     'TLS_CA_FILE contains no certificate in PEM format.',
@@ -69,7 +69,7 @@ test('each problem of the files is one sentence without their content', () => {
 
 test('a broken certificate behind a good one is refused', () => {
   const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
-  expect(problemsOf({ caFile: file('broken.pem', authority.cert + broken) })).toEqual([
+  expect(findProblems({ caFile: file('broken.pem', authority.cert + broken) })).toEqual([
     'TLS_CA_FILE contains a certificate that cannot be parsed.',
   ]);
 });
@@ -81,7 +81,7 @@ test('an encrypted key is refused', () => {
     cipher: 'aes-256-cbc',
     passphrase: 'x',
   });
-  expect(problemsOf({ keyFile: file('encrypted.pem', String(encrypted)) })).toEqual([
+  expect(findProblems({ keyFile: file('encrypted.pem', String(encrypted)) })).toEqual([
     'TLS_KEY_FILE is encrypted; only a private key without a passphrase can be used.',
   ]);
 });

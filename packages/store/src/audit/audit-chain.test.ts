@@ -21,15 +21,15 @@ const changes = fc.record({
 
 const chains = fc
   .uniqueArray(changes, { minLength: 1, maxLength: 12, selector: ({ changeId }) => changeId })
-  .map((all) => chainOf(all));
+  .map((all) => toChain(all));
 
-function chainOf(all: readonly Omit<AuditEntry, 'number' | 'previous' | 'hash'>[]): AuditEntry[] {
+function toChain(all: readonly Omit<AuditEntry, 'number' | 'previous' | 'hash'>[]): AuditEntry[] {
   const entries: AuditEntry[] = [];
   for (const change of all) entries.push(entryAfter(entries.at(-1) ?? start, change));
   return entries;
 }
 
-const problemsOf = async (entries: readonly AuditEntry[], known: readonly AuditEntry[] = []) =>
+const findProblems = async (entries: readonly AuditEntry[], known: readonly AuditEntry[] = []) =>
   (await checkChain(start, entries, known)).problems;
 
 /** An entry with one of its values replaced by another, without a new hash. */
@@ -77,7 +77,7 @@ test('a changed value of any entry is found', async () => {
     fc.asyncProperty(chains, fc.nat(), fc.constantFrom(...fields), async (entries, nth, field) => {
       const index = nth % entries.length;
       const planted = entries.with(index, changed(entries[index] as AuditEntry, field));
-      expect(await problemsOf(planted)).not.toEqual([]);
+      expect(await findProblems(planted)).not.toEqual([]);
     }),
     { numRuns: runs(200, 10_000) },
   );
@@ -89,13 +89,13 @@ test('a removed, repeated, moved or inserted entry is found; at the end only aga
       const index = from % entries.length;
       const entry = entries[index] as AuditEntry;
       const without = entries.toSpliced(index, 1);
-      expect(await problemsOf(without, entries.slice(-1))).not.toEqual([]);
-      if (index < entries.length - 1) expect(await problemsOf(without)).not.toEqual([]);
-      expect(await problemsOf(entries.toSpliced(index, 0, entry))).not.toEqual([]);
+      expect(await findProblems(without, entries.slice(-1))).not.toEqual([]);
+      if (index < entries.length - 1) expect(await findProblems(without)).not.toEqual([]);
+      expect(await findProblems(entries.toSpliced(index, 0, entry))).not.toEqual([]);
       const target = to % entries.length;
-      if (target !== index) expect(await problemsOf(without.toSpliced(target, 0, entry))).not.toEqual([]);
+      if (target !== index) expect(await findProblems(without.toSpliced(target, 0, entry))).not.toEqual([]);
       const inserted = entryAfter(entries[index - 1] ?? start, other);
-      expect(await problemsOf(entries.toSpliced(index, 0, inserted))).not.toEqual([]);
+      expect(await findProblems(entries.toSpliced(index, 0, inserted))).not.toEqual([]);
     }),
     { numRuns: runs(100, 5_000) },
   );
@@ -106,9 +106,9 @@ test('an entry that was rewritten with all that follow it is found against a poi
   await fc.assert(
     fc.asyncProperty(chains, fc.nat(), async (entries, nth) => {
       const index = nth % entries.length;
-      const rewritten = chainOf(entries.with(index, changed(entries[index] as AuditEntry, 'actorId')));
-      expect(await problemsOf(rewritten)).toEqual([]);
-      expect(await problemsOf(rewritten, entries.slice(index))).not.toEqual([]);
+      const rewritten = toChain(entries.with(index, changed(entries[index] as AuditEntry, 'actorId')));
+      expect(await findProblems(rewritten)).toEqual([]);
+      expect(await findProblems(rewritten, entries.slice(index))).not.toEqual([]);
     }),
     { numRuns: runs(50, 2_000) },
   );
@@ -117,7 +117,7 @@ test('an entry that was rewritten with all that follow it is found against a poi
 test('a point before the first entry that is kept is reported, because nothing shows whether it is still the one', async () => {
   const change = { changeId: 'a', at: '2026-01-01T00:00:00.000Z', actor: { kind: 'user', id: '1' }, method: 'm' };
   const rest = { subject: { kind: 'Tag', ids: [] }, fields: [], traceId: '', outcome: 'done' as const };
-  const [first, second, third] = chainOf([1, 2, 3].map(() => ({ ...change, ...rest })));
+  const [first, second, third] = toChain([1, 2, 3].map(() => ({ ...change, ...rest })));
   if (!first || !second || !third) return expect.unreachable();
   expect((await checkChain(second, [third], [second, third])).problems).toEqual([]);
   expect((await checkChain(second, [third], [first])).problems).toEqual([
@@ -128,10 +128,10 @@ test('a point before the first entry that is kept is reported, because nothing s
 test('the entries of one service are no chain of another, and at most 20 problems are reported', async () => {
   const change = { changeId: 'a', at: '2026-01-01T00:00:00.000Z', actor: { kind: 'user', id: '1' }, method: 'm' };
   const rest = { subject: { kind: 'Tag', ids: [] }, fields: [], traceId: '', outcome: 'done' as const };
-  const entries = chainOf(Array.from({ length: 30 }, () => ({ ...change, ...rest })));
+  const entries = toChain(Array.from({ length: 30 }, () => ({ ...change, ...rest })));
   expect((await checkChain(chainStart('tickets'), entries)).problems).toEqual([
     'entry 1 does not follow the one before it',
   ]);
   const all = entries.map((entry) => changed(entry, 'at'));
-  expect(await problemsOf(all)).toHaveLength(20);
+  expect(await findProblems(all)).toHaveLength(20);
 });

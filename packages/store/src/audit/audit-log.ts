@@ -35,7 +35,7 @@ export interface AuditLog {
   /** The entries that are kept, in order; those after a number, if it is given. */
   entries(after?: number): AsyncIterable<AuditEntry>;
   /** The entries of some methods whose requests came at a time or later, in order. Units: Unix ms. */
-  entriesOf(methods: readonly string[], since: number): AsyncIterable<AuditEntry>;
+  readEntries(methods: readonly string[], since: number): AsyncIterable<AuditEntry>;
   /** Checks the chain, also against points of it that somebody has noted before. */
   verify(noted?: readonly ChainPoint[]): Promise<ChainReport>;
   /** Removes the entries before a time. The rest is still checked as the continuation of what was removed. Units: Unix ms. */
@@ -98,7 +98,7 @@ export function openAuditLog(
     entries: async function* (after = 0) {
       yield* entriesAfter(Math.max(after, (await start()).number));
     },
-    entriesOf: (methods, since) =>
+    readEntries: (methods, since) =>
       entries({ method: { $in: [...methods] }, at: { $gte: new Date(since).toISOString() } }),
     verify: (noted = []) =>
       storeCall(async () => {

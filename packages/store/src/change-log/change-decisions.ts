@@ -27,14 +27,14 @@ export interface Decisions<Change, Tree> {
 export async function decideSequentially<Item, Change, Tree>(
   before: ReadonlyMap<number, Item>,
   callers: readonly WaitingChange<Change, Tree>[],
-  { idOf, applyTo, makeTree }: ChangeKind<Item, Change> & { makeTree(items: ReadonlyMap<number, Item>): Tree },
+  { readId, applyTo, makeTree }: ChangeKind<Item, Change> & { makeTree(items: ReadonlyMap<number, Item>): Tree },
 ): Promise<Decisions<Change, Tree>> {
   const items = new Map(before);
   const decisions: Decisions<Change, Tree> = { changes: [], decided: [], failed: [], postponed: [] };
   for (const [index, waiting] of callers.entries()) {
     try {
       const change = await waiting.decide(makeTree(items));
-      if (change !== undefined && decisions.changes.some((earlier) => idOf(earlier) === idOf(change))) {
+      if (change !== undefined && decisions.changes.some((earlier) => readId(earlier) === readId(change))) {
         decisions.postponed.push(...callers.slice(index));
         break;
       }

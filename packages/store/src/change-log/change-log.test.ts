@@ -7,7 +7,7 @@ interface Change {
   name?: string;
 }
 
-const idOf = ({ id }: Change) => id;
+const toId = ({ id }: Change) => id;
 const applyTo = (items: Map<number, string>, { id, name }: Change) => {
   if (name === undefined) items.delete(id);
   else items.set(id, name);
@@ -27,7 +27,7 @@ test('the current items can be computed from those of any revision that the log 
       const past = [items];
       for (const [index, step] of steps.entries()) {
         const changes = step.map(([id, kind]) => (kind === 0 ? { id } : changed(id, index + 1)));
-        log = appendChanges(log, changes, idOf);
+        log = appendChanges(log, changes, toId);
         const next = new Map(items);
         for (const change of changes) applyTo(next, change);
         items = next;
@@ -46,7 +46,7 @@ test('the current items can be computed from those of any revision that the log 
 
 test('the log has only the last change of an item', () => {
   const log = [changed(1, 1), changed(2, 1), { id: 1 }].reduce<ChangeLog<Change>>(
-    (log, change) => appendChanges(log, [change], idOf),
+    (log, change) => appendChanges(log, [change], toId),
     emptyLog,
   );
   expect(log.changes.map(({ revision, id }) => [revision, id])).toEqual([

@@ -14,7 +14,7 @@ export interface ChangeLog<Change> {
 /** How a change changes the items of its kind. */
 export interface ChangeKind<Item, Change> {
   /** The id of the item that a change is about. */
-  idOf(change: Change): number;
+  readId(change: Change): number;
   /** Applies a change to the items by id. */
   applyTo(items: Map<number, Item>, change: Change): void;
 }
@@ -29,11 +29,11 @@ export const maxChanges = 20;
 export function appendChanges<Change>(
   log: ChangeLog<Change>,
   changes: readonly Change[],
-  idOf: (change: Change) => number,
+  readId: (change: Change) => number,
 ): ChangeLog<Change> {
   const revision = log.revision + 1;
-  const changed = new Set(changes.map(idOf));
-  const others = log.changes.filter((change) => !changed.has(idOf(change)));
+  const changed = new Set(changes.map(readId));
+  const others = log.changes.filter((change) => !changed.has(readId(change)));
   const keptFrom = Math.max(0, others.length + changes.length - maxChanges);
   return {
     revision,

@@ -51,7 +51,7 @@ const attemptsBeforeRepair = 3;
  * Why: docs/decisions/0007, docs/decisions/0042.
  */
 export function openChangeLog<Item, Change, Tree>(options: LogOptions<Item, Change, Tree>): LoggedItems<Change, Tree> {
-  const { logId, logs, idOf, applyTo, makeTree, readsDocuments = false, random } = options;
+  const { logId, logs, readId, applyTo, makeTree, readsDocuments = false, random } = options;
   const { prepare = async (changes) => changes } = options;
   const reader = changeReader({ ...options, ...(readsDocuments ? { onLog: apply } : {}) });
   const waiting: WaitingChange<Change, Tree>[] = [];
@@ -80,16 +80,16 @@ export function openChangeLog<Item, Change, Tree>(options: LogOptions<Item, Chan
     return retryOnConflict({ random }, options.tooOften, async (nth) => {
       const before = await reader.read();
       const { revision } = before.log;
-      const kind = { idOf, applyTo, makeTree: (items: ReadonlyMap<number, Item>) => makeTree(items, revision) };
+      const kind = { readId, applyTo, makeTree: (items: ReadonlyMap<number, Item>) => makeTree(items, revision) };
       const { changes, decided, failed, postponed } = await decideSequentially(before.items, callers, kind);
       let { tree } = before;
       if (changes.length > 0) {
         await apply(before.log);
         const prepared = await prepare(changes, revision + 1);
         // A revision without changes ends the preparation of another process, which may have died.
-        if (!prepared && nth > attemptsBeforeRepair) await commit(appendChanges(before.log, [], idOf), revision);
+        if (!prepared && nth > attemptsBeforeRepair) await commit(appendChanges(before.log, [], readId), revision);
         if (!prepared) return conflict;
-        const log = appendChanges(before.log, prepared, idOf);
+        const log = appendChanges(before.log, prepared, readId);
         if (!(await commit(log, revision))) return conflict;
         await apply(log);
         tree = reader.cacheSnapshot(log, itemsAfter(before.items, revision, log, applyTo)).tree;

@@ -1,4 +1,4 @@
-import { childOf, type Trace } from '@ticketing/runtime/trace.ts';
+import { childTrace, type Trace } from '@ticketing/runtime/trace.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { mongo } from 'mongoose';
 
@@ -32,7 +32,7 @@ export function recordCommands(client: mongo.MongoClient, tracer: Tracer): void 
     const parent = tracer.current();
     if (!parent || !tracer.isSampled(parent)) return;
     const target: unknown = commandName === 'getMore' ? command.collection : command[commandName];
-    sent.set(requestId, { trace: childOf(parent), collection: typeof target === 'string' ? target : '' });
+    sent.set(requestId, { trace: childTrace(parent), collection: typeof target === 'string' ? target : '' });
   });
   client.on('commandSucceeded', (event) => end(event));
   client.on('commandFailed', (event) => end(event, event.failure.name));

@@ -61,7 +61,7 @@ export function escapePattern(part: string): string {
 }
 
 /** Combines queries into one that matches where all of them do. */
-export function allOf(queries: readonly Query[]): Query {
+export function combineQueries(queries: readonly Query[]): Query {
   const [only] = queries;
   if (queries.length <= 1) return only ?? {};
   return { $and: queries };

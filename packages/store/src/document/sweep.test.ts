@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { sweep } from './sweep.ts';
 
 /** Sweeps numbers, and returns the batches in which they were settled. */
-async function batchesOf(leftovers: number[], batch: number): Promise<(readonly number[])[]> {
+async function toBatches(leftovers: number[], batch: number): Promise<(readonly number[])[]> {
   const batches: (readonly number[])[] = [];
   await sweep({
     batch,
@@ -16,12 +16,12 @@ async function batchesOf(leftovers: number[], batch: number): Promise<(readonly 
 }
 
 test('settles all that is left, in batches', async () => {
-  expect(await batchesOf([1, 2, 3, 4, 5], 2)).toEqual([[1, 2], [3, 4], [5]]);
-  expect(await batchesOf([1, 2], 2)).toEqual([[1, 2]]);
+  expect(await toBatches([1, 2, 3, 4, 5], 2)).toEqual([[1, 2], [3, 4], [5]]);
+  expect(await toBatches([1, 2], 2)).toEqual([[1, 2]]);
 });
 
 test('settles nothing if nothing is left', async () => {
-  expect(await batchesOf([], 2)).toEqual([]);
+  expect(await toBatches([], 2)).toEqual([]);
 });
 
 test('ends with the error of a batch that cannot be settled', async () => {

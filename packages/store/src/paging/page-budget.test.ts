@@ -128,7 +128,7 @@ test('a response that is not read in time is ended, and gives its bytes back', a
   await expect.poll(() => pages.used()).toEqual(none);
 });
 
-const limitOf = (sizes: readonly number[], openSizes?: readonly number[]) => {
+const chooseLimit = (sizes: readonly number[], openSizes?: readonly number[]) => {
   try {
     requirePageSize(sizes, openSizes);
     return undefined;
@@ -141,25 +141,25 @@ const limitOf = (sizes: readonly number[], openSizes?: readonly number[]) => {
 
 // guarantee: B3
 test('a page of exactly the limit fits, and one byte more does not; the error names a limit that fits', () => {
-  expect(limitOf([])).toBeUndefined();
-  expect(limitOf([maxPageBytes - 1, 1])).toBeUndefined();
-  expect(limitOf([maxPageBytes - 1, 1, 1, 5])).toBe(2);
-  expect(limitOf([maxPageBytes, 1])).toBe(1);
+  expect(chooseLimit([])).toBeUndefined();
+  expect(chooseLimit([maxPageBytes - 1, 1])).toBeUndefined();
+  expect(chooseLimit([maxPageBytes - 1, 1, 1, 5])).toBe(2);
+  expect(chooseLimit([maxPageBytes, 1])).toBe(1);
 });
 
 test('one item always fits', () => {
-  expect(limitOf([maxPageBytes + 1])).toBeUndefined();
-  expect(limitOf([maxPageBytes + 1, 1])).toBe(1);
+  expect(chooseLimit([maxPageBytes + 1])).toBeUndefined();
+  expect(chooseLimit([maxPageBytes + 1, 1])).toBe(1);
 });
 
 // guarantee: B5
 test('objects of open shape have a limit of their own; the error names a limit that fits both', () => {
-  expect(limitOf([9, 9], [maxOpenBytesAtOnce, 0])).toBeUndefined();
-  expect(limitOf([9, 9, 9], [1, maxOpenBytesAtOnce - 1, 1])).toBe(2);
-  expect(limitOf([9, 9], [maxOpenBytesAtOnce + 1, 0])).toBe(1);
-  expect(limitOf([9], [maxOpenBytesAtOnce + 1])).toBeUndefined();
-  expect(limitOf([9, maxPageBytes, 9], [0, 0, maxOpenBytesAtOnce + 1])).toBe(1);
-  expect(limitOf([9, 9, maxPageBytes], [0, maxOpenBytesAtOnce + 1, 0])).toBe(1);
+  expect(chooseLimit([9, 9], [maxOpenBytesAtOnce, 0])).toBeUndefined();
+  expect(chooseLimit([9, 9, 9], [1, maxOpenBytesAtOnce - 1, 1])).toBe(2);
+  expect(chooseLimit([9, 9], [maxOpenBytesAtOnce + 1, 0])).toBe(1);
+  expect(chooseLimit([9], [maxOpenBytesAtOnce + 1])).toBeUndefined();
+  expect(chooseLimit([9, maxPageBytes, 9], [0, 0, maxOpenBytesAtOnce + 1])).toBe(1);
+  expect(chooseLimit([9, 9, maxPageBytes], [0, maxOpenBytesAtOnce + 1, 0])).toBe(1);
 });
 
 test('a page is large from one byte above the limit of small pages', () => {

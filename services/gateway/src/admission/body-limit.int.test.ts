@@ -4,7 +4,7 @@ import { heldRequest } from '@ticketing/testkit/held-request.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayHarness, startHarness } from '../../test/harness.ts';
 import { sendRaw } from '../../test/http-client.ts';
-import { lastOf } from '../../test/stub-service.ts';
+import { findLast } from '../../test/stub-service.ts';
 
 const mebibyte = 1024 * 1024;
 let harness: GatewayHarness;
@@ -29,7 +29,7 @@ describe.each(limits)('a body of %s %s', (verb, path, limit) => {
   it('is accepted at the limit', async () => {
     const response = await harness.call(verb, path, { body: Buffer.alloc(limit) });
     expect(response.status).toBe(200);
-    expect(lastOf(harness.stub).body.length).toBe(limit);
+    expect(findLast(harness.stub).body.length).toBe(limit);
   });
 
   // guarantee: I33
@@ -49,7 +49,7 @@ describe.each(limits)('a body of %s %s', (verb, path, limit) => {
 it('a body without a route is not forwarded, because the service will refuse the request', async () => {
   const response = await harness.call('PUT', '/ticket/of/no/contract', { body: Buffer.alloc(2 * mebibyte) });
   expect(response.status).toBe(200);
-  expect(lastOf(harness.stub)).toMatchObject({ method: 'PUT', url: '/ticket/of/no/contract', body: { length: 0 } });
+  expect(findLast(harness.stub)).toMatchObject({ method: 'PUT', url: '/ticket/of/no/contract', body: { length: 0 } });
 });
 
 describe('a chunked body', () => {
@@ -57,7 +57,7 @@ describe('a chunked body', () => {
   it('is accepted at the limit', async () => {
     const body = Buffer.alloc(2 * mebibyte);
     expect((await harness.call('POST', '/ticket/search', { body, chunkBytes: 65_521 })).status).toBe(200);
-    expect(lastOf(harness.stub).body.length).toBe(body.length);
+    expect(findLast(harness.stub).body.length).toBe(body.length);
   });
 
   it('is refused one byte above the limit, and the service does not receive it', async () => {

@@ -20,24 +20,24 @@ it('counts each caller separately, with the limit of its kind, and shows the cou
   const as = async (sub: string, kind: string) => ({
     headers: { authorization: `Bearer ${await identity.issuerToken({ sub, kind })}` },
   });
-  const limitsOf = async (path: string, options: object) => {
+  const readLimits = async (path: string, options: object) => {
     const { status, headers } = await call('GET', path, options);
     return [status, headers['ratelimit-limit'], headers['ratelimit-remaining'], headers['ratelimit-reset']];
   };
   const user = await as('7', 'user');
-  expect(await limitsOf('/ticket/1', user)).toEqual([200, '2', '1', '60']);
+  expect(await readLimits('/ticket/1', user)).toEqual([200, '2', '1', '60']);
   clock += 15_500;
-  expect(await limitsOf('/nowhere', user)).toEqual([404, '2', '0', '45']);
+  expect(await readLimits('/nowhere', user)).toEqual([404, '2', '0', '45']);
   const refused = await call('GET', '/ticket/1', user);
   expect(refused.json).toMatchObject({ status: 429, code: 'rate_limited', title: 'Too many requests' });
   expect(refused.headers).toMatchObject({ 'retry-after': '45', 'ratelimit-remaining': '0' });
 
-  expect(await limitsOf('/ticket/1', await as('8', 'user'))).toEqual([200, '2', '1', '60']);
-  expect(await limitsOf('/ticket/1', await as('7', 'vendor'))).toEqual([200, '600', '599', '60']);
-  expect(await limitsOf('/ticket/1', await as('7', 'system'))).toEqual([200, '60000', '59999', '60']);
+  expect(await readLimits('/ticket/1', await as('8', 'user'))).toEqual([200, '2', '1', '60']);
+  expect(await readLimits('/ticket/1', await as('7', 'vendor'))).toEqual([200, '600', '599', '60']);
+  expect(await readLimits('/ticket/1', await as('7', 'system'))).toEqual([200, '60000', '59999', '60']);
 
   clock += 44_500;
-  expect(await limitsOf('/ticket/1', user)).toEqual([200, '2', '1', '60']);
+  expect(await readLimits('/ticket/1', user)).toEqual([200, '2', '1', '60']);
 });
 
 it('resets a minute after 601 requests, also if the clock of the machine is set back an hour', async () => {

@@ -50,7 +50,7 @@ describe('the OpenAPI document', () => {
     const whole = (await get('/openapi.json')).json;
     expect(Object.keys(whole.paths)).toEqual(['/auth/session', ...Object.keys(document.paths)]);
     expect(whole.components.securitySchemes.cookieAuth.name).toBe('desk');
-    expect(referencesOf(whole).filter((reference) => !exists(whole, reference))).toEqual([]);
+    expect(listReferences(whole).filter((reference) => !exists(whole, reference))).toEqual([]);
 
     harness.stub.setDescription(undefined);
     clock += 60_000;
@@ -153,9 +153,9 @@ describe.each([
   });
 });
 
-function referencesOf(value: unknown): string[] {
+function listReferences(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => (key === '$ref' ? [String(inner)] : referencesOf(inner)));
+  return Object.entries(value).flatMap(([key, inner]) => (key === '$ref' ? [String(inner)] : listReferences(inner)));
 }
 
 function exists(document: unknown, reference: string): boolean {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { IncomingHttpHeaders as Http2Headers } from 'node:http2';
-import { type Sampler, traceparentOf } from '@ticketing/runtime/trace.ts';
+import { renderTraceparent, type Sampler } from '@ticketing/runtime/trace.ts';
 import type { FastifyRequest } from 'fastify';
 import { findRequestContext } from '../request/context.ts';
 
@@ -28,7 +28,7 @@ export function requestHeaders(
 ): Record<string, string> {
   const { trace, internalAuthorization } = findRequestContext(request);
   if (internalAuthorization === undefined) throw new Error(`${request.url} was not admitted`);
-  const traceparent = traceparentOf(trace, sampler);
+  const traceparent = renderTraceparent(trace, sampler);
   const headers: Record<string, string> = { authorization: internalAuthorization, traceparent };
   if (address !== undefined) headers['x-forwarded-for'] = address;
   // Without a parsed body (GET, HEAD) none is forwarded, even if the client announced one.

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type GatewayHarness, startHarness } from '../../test/harness.ts';
-import { lastOf } from '../../test/stub-service.ts';
+import { findLast } from '../../test/stub-service.ts';
 
 let harness: GatewayHarness;
 
@@ -34,7 +34,7 @@ it.each([
 it('forwards every method to the service', async () => {
   for (const method of methods) {
     expect([method, (await harness.call(method, '/ticket/1')).status]).toEqual([method, 200]);
-    expect(lastOf(harness.stub)).toMatchObject({ method, url: '/ticket/1' });
+    expect(findLast(harness.stub)).toMatchObject({ method, url: '/ticket/1' });
   }
 });
 

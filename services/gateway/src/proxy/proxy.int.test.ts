@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayHarness, startHarness } from '../../test/harness.ts';
 import { sendRaw } from '../../test/http-client.ts';
-import { lastOf } from '../../test/stub-service.ts';
+import { findLast } from '../../test/stub-service.ts';
 
 let harness: GatewayHarness;
 
@@ -45,7 +45,7 @@ describe('the request that a service receives', () => {
         connection: 'keep-alive, authorization, content-type',
       },
     });
-    const { host, connection, authorization, traceparent, ...headers } = lastOf(harness.stub).headers;
+    const { host, connection, authorization, traceparent, ...headers } = findLast(harness.stub).headers;
     expect(headers).toEqual({
       accept: 'application/json',
       'content-type': 'application/json; charset=utf-8',
@@ -68,7 +68,7 @@ describe('the request that a service receives', () => {
   // asvs: 8.3.3, 10.1.1
   it('has an internal token of the gateway for this service, with the caller in it', async () => {
     await harness.call('GET', '/tag');
-    const token = lastOf(harness.stub).headers.authorization?.replace('Bearer ', '') ?? '';
+    const token = findLast(harness.stub).headers.authorization?.replace('Bearer ', '') ?? '';
     const [header, payload] = token.split('.', 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
     expect(header).toMatchObject({ alg: 'EdDSA', kid: 'gateway', typ: 'internal+jwt' });
     expect(payload).toMatchObject({ iss: 'gateway', aud: 'tickets', caller: { kind: 'user', profileId: 7 } });
@@ -83,7 +83,7 @@ describe('the request that a service receives', () => {
     ['/ticket/', '/ticket/'],
   ])('has the path and query of the client, unchanged: %s', async (sent, received) => {
     expect((await harness.call('GET', sent)).status).toBe(200);
-    expect(lastOf(harness.stub).url).toBe(received);
+    expect(findLast(harness.stub).url).toBe(received);
   });
 
   it.each([
@@ -113,21 +113,21 @@ describe('the request that a service receives', () => {
   ])('has the body of the client, byte for byte: %s', async (_, body) => {
     const headers = { 'content-type': 'application/json' };
     await harness.call('POST', '/ticket', { body, headers });
-    expect(lastOf(harness.stub).body).toEqual(body);
+    expect(findLast(harness.stub).body).toEqual(body);
     await harness.call('POST', '/ticket', { body, headers, chunkBytes: 7 });
-    expect(lastOf(harness.stub).body).toEqual(body);
+    expect(findLast(harness.stub).body).toEqual(body);
   });
 
   it('has the body even without a content type, and with DELETE', async () => {
     await harness.call('POST', '/ticket', { body: 'x' });
-    expect(lastOf(harness.stub)).toMatchObject({ body: Buffer.from('x') });
+    expect(findLast(harness.stub)).toMatchObject({ body: Buffer.from('x') });
     await harness.call('DELETE', '/ticket/1', { body: '{}', headers: { 'content-type': 'application/json' } });
-    expect(lastOf(harness.stub)).toMatchObject({ method: 'DELETE', body: Buffer.from('{}') });
+    expect(findLast(harness.stub)).toMatchObject({ method: 'DELETE', body: Buffer.from('{}') });
   });
 
   it('has no body with GET', async () => {
     await harness.call('GET', '/ticket/1', { body: 'hello', headers: { 'content-type': 'text/plain' } });
-    const { headers, body } = lastOf(harness.stub);
+    const { headers, body } = findLast(harness.stub);
     expect(body.length).toBe(0);
     expect(headers['content-type']).toBeUndefined();
   });
@@ -168,7 +168,7 @@ describe('the response that a client receives', () => {
 
   it('to HEAD has the status and headers of GET, but no body', async () => {
     const response = await harness.call('HEAD', '/ticket/1');
-    expect(lastOf(harness.stub).method).toBe('HEAD');
+    expect(findLast(harness.stub).method).toBe('HEAD');
     expect(response).toMatchObject({ status: 200, body: Buffer.alloc(0) });
     expect(response.headers['content-type']).toBe('application/json');
   });

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { type AddressRange, matcherOf } from '@ticketing/outbound/address-range.ts';
+import { type AddressRange, addressMatcher } from '@ticketing/outbound/address-range.ts';
 import type { FastifyRequest } from 'fastify';
 
 /** Returns the address of the client of a request; undefined if it has disconnected. */
@@ -16,7 +16,7 @@ export type ClientAddress = (request: Pick<FastifyRequest, 'ip' | 'headers'>) =>
  * Source: docs/services/gateway.md, Behind a load balancer.
  */
 export function clientAddress(trustedProxies: readonly AddressRange[]): ClientAddress {
-  const isTrusted = matcherOf(trustedProxies);
+  const isTrusted = addressMatcher(trustedProxies);
   return ({ ip: peer, headers }) => {
     const forwarded = headers['x-forwarded-for'];
     // After a disconnect the peer has no address, against the type of Fastify.

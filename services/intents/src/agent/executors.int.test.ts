@@ -28,7 +28,7 @@ const url = 'https://backend.example.com/run';
 const http = { type: 'http', url };
 
 /** Decrypts the stored secrets, as the service would send them to a backend system. */
-async function secretsOf(id: number) {
+async function readSecrets(id: number) {
   const box = secretBox(
     [Buffer.from(intents.environment.TICKETING_INTENTS_ENCRYPTION_KEY ?? '', 'base64')],
     systemRuntime,
@@ -213,7 +213,7 @@ describe('secrets', () => {
     expect(JSON.stringify(await storedAgents())).not.toContain('hidden');
     const again = await patch(json.id, { ...http, headers: { 'x-key': null, 'X-New': 'hidden-3' } });
     expect(again.json.aiAgent.executor.headers).toEqual({ 'x-key': null, 'X-New': null });
-    expect(await secretsOf(json.id)).toEqual({ secret, headers: { 'x-key': 'hidden-1', 'X-New': 'hidden-3' } });
+    expect(await readSecrets(json.id)).toEqual({ secret, headers: { 'x-key': 'hidden-1', 'X-New': 'hidden-3' } });
     for (const { text } of [
       again,
       await intents.manage('GET', `/aiAgent/${json.id}`),
@@ -231,14 +231,14 @@ describe('secrets', () => {
     const path = await patch(json.id, { ...json.executor, url: 'https://backend.example.com/other' });
     expect(path.status).toBe(200);
     expect((await patch(json.id, { ...moved, headers: { 'X-Key': 'hidden-2' } })).status).toBe(200);
-    expect((await secretsOf(json.id)).headers).toEqual({ 'X-Key': 'hidden-2' });
+    expect((await readSecrets(json.id)).headers).toEqual({ 'X-Key': 'hidden-2' });
   });
 
   it('are gone with another type', async () => {
     const { json } = await post({ ...http, secret });
     await patch(json.id, { type: 'none' });
     await patch(json.id, http);
-    expect(await secretsOf(json.id)).toEqual({ secret: null, headers: {} });
+    expect(await readSecrets(json.id)).toEqual({ secret: null, headers: {} });
   });
 
   it.each([15, 1025])('of %i characters sign nothing', async (length) => {
@@ -255,7 +255,7 @@ describe('secrets', () => {
     const changed = await Promise.all(given.map((executor) => patch(json.id, executor)));
     expect(new Set(changed.map(({ status }) => status))).toEqual(new Set([200]));
     const { url: last } = await storedExecutor();
-    expect((await secretsOf(json.id)).headers.Key).toBe(`hidden ${/\d/.exec(last)?.[0]}`);
+    expect((await readSecrets(json.id)).headers.Key).toBe(`hidden ${/\d/.exec(last)?.[0]}`);
     expect((await storedAgents())[0]?.version).toBe(11);
   });
 });
@@ -346,8 +346,8 @@ test('the template that is deleted leaves the AI agents that name it, and those 
   };
   const late = await post({ type: 'reply', templateId: 3 });
   expect(late.json.executor).toMatchObject({ type: 'reply', templateId: null });
-  const templateOf = async (id: number) => (await intents.manage('GET', `/aiAgent/${id}`)).json.executor.templateId;
-  expect(await templateOf(first.json.id)).toBeNull();
-  expect(await templateOf(other.json.id)).toBe(4);
+  const readTemplate = async (id: number) => (await intents.manage('GET', `/aiAgent/${id}`)).json.executor.templateId;
+  expect(await readTemplate(first.json.id)).toBeNull();
+  expect(await readTemplate(other.json.id)).toBe(4);
   await client.dropTemplate({ templateId: 3 });
 });

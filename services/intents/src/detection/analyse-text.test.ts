@@ -1,12 +1,12 @@
 import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import { expect, test } from 'vitest';
-import { examplesOf, syntheticTickets, tagIds } from '../../test/synthetic-tickets.ts';
+import { syntheticTickets, tagIds, toExamples } from '../../test/synthetic-tickets.ts';
 import { emptyModel } from '../learning/model.ts';
 import { train } from '../learning/train.ts';
 import { analyse } from './analyse-text.ts';
 import { maxSummaryChars } from './summary.ts';
 
-const model = train(examplesOf(syntheticTickets(150)));
+const model = train(toExamples(syntheticTickets(150)));
 
 // spec: 6.23, 6.24
 test('finds everything that it knows of a ticket', () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { modelLoader } from './builtin.ts';
 
 const log = createLogger('test', 'silent');
-const bytesOf = (version: number) => Uint8Array.of(version);
+const toBytes = (version: number) => Uint8Array.of(version);
 
 /** A source whose models have these versions, and a process that works with the model that was loaded last. */
 function opened(versions: number[], damaged: readonly number[] = []) {
@@ -12,7 +12,7 @@ function opened(versions: number[], damaged: readonly number[] = []) {
   const source = {
     async current() {
       const version = versions.at(-1);
-      return version === undefined ? undefined : { version, bytes: bytesOf(version) };
+      return version === undefined ? undefined : { version, bytes: toBytes(version) };
     },
     async discard(version: number) {
       versions.splice(versions.indexOf(version), 1);

@@ -1,6 +1,6 @@
 import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { describe, expect, test, vi } from 'vitest';
-import { failing, never, reasonOf, request, useModel } from '../../test/openai-harness.ts';
+import { failing, never, readReason, request, useModel } from '../../test/openai-harness.ts';
 import { answering, completion, plainAnswer, type StubModel } from '../../test/stub-model.ts';
 import { openaiDetection } from './openai.ts';
 
@@ -31,7 +31,7 @@ describe('a response', () => {
     ['that leads elsewhere', failing(307, { location: 'http://127.0.0.1:1/' }), 'denied'],
   ])('%s is no answer, and the question is not repeated', async (_, respond, reason) => {
     used.model.respond = respond;
-    expect(await reasonOf(used.open()())).toBe(reason);
+    expect(await readReason(used.open()())).toBe(reason);
     expect(used.model.requests).toHaveLength(1);
   });
 
@@ -41,9 +41,9 @@ describe('a response', () => {
       return (_, response) => void response.setHeader('content-type', 'application/json').end(text.padEnd(bytes));
     };
     used.model.respond = sized(1024 * 1024);
-    expect(await reasonOf(used.open()())).toBe('none');
+    expect(await readReason(used.open()())).toBe('none');
     used.model.respond = sized(1024 * 1024 + 1);
-    expect(await reasonOf(used.open()())).toBe('unreachable');
+    expect(await readReason(used.open()())).toBe('unreachable');
   });
 
   // guarantee: I30
@@ -55,7 +55,7 @@ describe('a response', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).on('drain', write);
       write();
     };
-    expect(await reasonOf(used.open()())).toBe('unreachable');
+    expect(await readReason(used.open()())).toBe('unreachable');
     await vi.waitFor(() => expect(used.model.open()).toBe(0), { timeout: 30_000 });
   });
 
@@ -73,7 +73,7 @@ describe('a response', () => {
     // guarantee: I30
   ] as [string, StubModel['respond'], string][])('%s is followed by two more attempts', async (_, respond, reason) => {
     used.model.respond = respond;
-    expect(await reasonOf(used.open()())).toBe(reason);
+    expect(await readReason(used.open()())).toBe(reason);
     expect(used.model.requests).toHaveLength(3);
   });
 
@@ -88,7 +88,7 @@ describe('a response', () => {
       sentAt.push(performance.now());
       return (sentAt.length < 2 ? failing(429, { 'retry-after': '1' }) : answering({}))(...all);
     };
-    expect(await reasonOf(used.open()())).toBe('none');
+    expect(await readReason(used.open()())).toBe('none');
     expect((sentAt[1] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThanOrEqual(990);
     sentAt.length = 0;
     // At the end of the 20 seconds.
@@ -96,7 +96,7 @@ describe('a response', () => {
       sentAt.push(performance.now());
       failing(429, { 'retry-after': new Date(used.now + 21_000).toUTCString() })(_, response, undefined as never);
     };
-    expect(await reasonOf(used.open()())).toBe('rate_limited');
+    expect(await readReason(used.open()())).toBe('rate_limited');
     expect(sentAt).toHaveLength(1);
   });
 
@@ -109,7 +109,7 @@ describe('a response', () => {
     // guarantee: I30
   ])('%s is given up when the time is over', async (_, respond) => {
     used.model.respond = respond;
-    expect(await reasonOf(used.open({ timeoutMs: 300 })())).toBe('timeout');
+    expect(await readReason(used.open({ timeoutMs: 300 })())).toBe('timeout');
     await vi.waitFor(() => expect(used.model.open()).toBe(0), { timeout: 30_000 });
   });
 
@@ -124,7 +124,7 @@ describe('a response', () => {
 
 test('an address within a private network is not dialled unless it is allowed', async () => {
   const guard = outboundGuard({ allow: [], requireHttps: false });
-  expect(await reasonOf(openaiDetection({ ...used.parts(), outbound: guard })(request, never))).toBe('unreachable');
+  expect(await readReason(openaiDetection({ ...used.parts(), outbound: guard })(request, never))).toBe('unreachable');
   expect(used.model.requests).toHaveLength(0);
   await guard.close();
 });

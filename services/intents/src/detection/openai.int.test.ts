@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { key, never, reasonOf, request, useModel } from '../../test/openai-harness.ts';
+import { key, never, readReason, request, useModel } from '../../test/openai-harness.ts';
 import { answering, completion, plainAnswer, type StubModel, sendJson } from '../../test/stub-model.ts';
 import { openaiDetection } from './openai.ts';
 import { maxAnswerChars, maxSummaryChars, minCertainty } from './openai-answer.ts';
@@ -154,7 +154,7 @@ describe('an answer', () => {
     // guarantee: I29
   ])('with %s is not used', async (_, changes) => {
     used.model.respond = answering(changes);
-    expect(await reasonOf(used.open()())).toBe('invalid_answer');
+    expect(await readReason(used.open()())).toBe('invalid_answer');
     expect(used.model.requests).toHaveLength(1);
   });
 
@@ -166,7 +166,7 @@ describe('an answer', () => {
     used.model.respond = sized(maxAnswerChars);
     expect((await used.open()()).summary).toBe('Long.');
     used.model.respond = sized(maxAnswerChars + 1);
-    expect(await reasonOf(used.open()())).toBe('invalid_answer');
+    expect(await readReason(used.open()())).toBe('invalid_answer');
   });
 
   test.each([
@@ -180,7 +180,7 @@ describe('an answer', () => {
     // guarantee: I29
   ])('that is %s is not used', async (_, content) => {
     used.model.respond = (_request, response) => sendJson(response, completion(content));
-    expect(await reasonOf(used.open()())).toBe('invalid_answer');
+    expect(await readReason(used.open()())).toBe('invalid_answer');
   });
 
   test.each([
@@ -194,7 +194,7 @@ describe('an answer', () => {
     ['with a call of a tool', completion(null, { finish_reason: 'tool_calls' }), 'invalid_answer'],
   ])('%s is not used', async (_, response, reason) => {
     used.model.respond = (_request, to) => sendJson(to, response);
-    expect(await reasonOf(used.open()())).toBe(reason);
+    expect(await readReason(used.open()())).toBe(reason);
     expect(used.model.requests).toHaveLength(1);
   });
 });

@@ -21,7 +21,7 @@ const past = () => now() - 1;
 const find = (id: number) => used.intents.find(id);
 const requestsFor = (id: number) => used.backend.requests.filter(({ body }) => JSON.parse(body).intent.id === id);
 
-async function ticketOf(id: number): Promise<StubTicket> {
+async function toTicket(id: number): Promise<StubTicket> {
   const ticket = used.model.tickets.get((await find(id))?.ticketId ?? 0);
   if (!ticket) throw new Error('no ticket');
   return ticket;
@@ -56,7 +56,7 @@ test('when its time has come an intent is executed by the system, which says so'
   expect(record).toMatchObject({ aiSupportLevel: AiSupportLevel.AUTOMATED });
   expect([record?.profileId, record?.autoExecuteAt]).toEqual([undefined, undefined]);
   expect(requestsFor(id).map(({ body }) => JSON.parse(body).user)).toEqual([null]);
-  expect((await ticketOf(id)).autoExecuteAt).toBeUndefined();
+  expect((await toTicket(id)).autoExecuteAt).toBeUndefined();
 });
 
 test('an intent is not executed by the system if its ticket is closed, is spam or has no time for it any more; a person can', async () => {
@@ -70,14 +70,14 @@ test('an intent is not executed by the system if its ticket is closed, is spam o
   const ids: number[] = [];
   for (const reason of reasons) {
     const id = await used.intent({ options }, { autoExecuteAt: past() });
-    Object.assign(await ticketOf(id), reason);
+    Object.assign(await toTicket(id), reason);
     ids.push(id);
   }
   await schedule();
   for (const id of ids) {
     expect(await find(id)).toMatchObject({ status: TicketIntentStatus.READY, outcome: null, autoExecuteAt: null });
-    expect([(await ticketOf(id)).autoExecuteAt, requestsFor(id)]).toEqual([undefined, []]);
-    (await ticketOf(id)).status = TicketStatus.OPEN;
+    expect([(await toTicket(id)).autoExecuteAt, requestsFor(id)]).toEqual([undefined, []]);
+    (await toTicket(id)).status = TicketStatus.OPEN;
     expect((await used.execute(id)).json).toMatchObject({ success: true, userId: 7 });
   }
 });
@@ -95,14 +95,14 @@ test('an AI agent that is not enabled any more, or that refuses the intent as it
   await schedule();
   for (const id of [refused, off]) expect(await isDecided(id)).toBe(true);
   expect([...requestsFor(refused), ...requestsFor(off)]).toEqual([]);
-  expect((await ticketOf(refused)).autoExecuteAt).toBeUndefined();
+  expect((await toTicket(refused)).autoExecuteAt).toBeUndefined();
   // The time of the other intent.
-  expect((await ticketOf(off)).autoExecuteAt?.seconds).toBeGreaterThan(now() + 3000);
+  expect((await toTicket(off)).autoExecuteAt?.seconds).toBeGreaterThan(now() + 3000);
 });
 
 test('while the ticket cannot be changed the end of the wait is tried again', async () => {
   const id = await used.intent({ options }, { autoExecuteAt: past() });
-  const ticket = await ticketOf(id);
+  const ticket = await toTicket(id);
   ticket.status = TicketStatus.CLOSED;
   let refusals = 0;
   used.model.before = (operation) => {
@@ -126,7 +126,7 @@ test('what has definitely failed is not executed by the system once more', async
   const id = await used.intent({ options, executor }, { autoExecuteAt: past() });
   await schedule(id);
   expect(await find(id)).toMatchObject({ status: TicketIntentStatus.READY, outcome: { success: false } });
-  expect((await ticketOf(id)).autoExecuteAt).toBeUndefined();
+  expect((await toTicket(id)).autoExecuteAt).toBeUndefined();
   await schedule();
   expect(requestsFor(id)).toHaveLength(1);
 });
@@ -134,7 +134,7 @@ test('what has definitely failed is not executed by the system once more', async
 // guarantee: I23
 test('an intent whose analysis is not applied to its ticket yet waits for it', async () => {
   const id = await used.intent({ options }, { autoExecuteAt: past() });
-  const ticket = await ticketOf(id);
+  const ticket = await toTicket(id);
   const { autoExecuteAt } = ticket;
   ticket.autoExecuteAt = undefined;
   const entry = { _id: ticket.id as never, nextAttemptAt: new Date(), requested: [], attempts: 1, run: null };

@@ -21,7 +21,7 @@ async function expireLease(id: number): Promise<void> {
   await used.database.collection('intents').updateOne(filter, { $set: { 'lease.expiresAt': new Date(0) } });
 }
 
-const countOf = <Item>(items: readonly Item[], key: (item: Item) => string) => {
+const countMatching = <Item>(items: readonly Item[], key: (item: Item) => string) => {
   return Math.max(0, ...Object.values(Object.groupBy(items, key)).map((some) => some?.length ?? 0));
 };
 
@@ -50,8 +50,8 @@ test.each([
       const outcome = (await used.intents.find(id))?.outcome;
       const { replies, records } = used.model;
       expect(json.txId).toBe(outcome?.txId);
-      expect(countOf(replies, ({ key }) => key)).toBeLessThanOrEqual(1);
-      expect(countOf(records, ({ executionId }) => executionId)).toBeLessThanOrEqual(1);
+      expect(countMatching(replies, ({ key }) => key)).toBeLessThanOrEqual(1);
+      expect(countMatching(records, ({ executionId }) => executionId)).toBeLessThanOrEqual(1);
       if (json.success) {
         expect(json).toMatchObject({ sent: true, ticketClosed: true });
         expect([replies.length, records.at(-1)?.close]).toEqual([1, true]);

@@ -31,7 +31,7 @@ beforeEach(() => {
 
 /** Replaces the values of an outcome that differ each time. */
 const fixed = (outcome: Record<string, unknown>) => ({ ...outcome, aiAgentId: 1, txId: 'tx_' });
-const ticketOf = async (id: number) => {
+const toTicket = async (id: number) => {
   const ticket = used.model.tickets.get((await used.intents.find(id))?.ticketId ?? 0);
   if (!ticket) throw new Error('no ticket');
   return ticket;
@@ -57,7 +57,7 @@ describe('an HTTP executor', () => {
       headers,
     };
     const id = await used.intent({ executor, options });
-    Object.assign(await ticketOf(id), { contractId: 'V-1', customerId: 'C-1' });
+    Object.assign(await toTicket(id), { contractId: 'V-1', customerId: 'C-1' });
     used.backend.respond = (_, response) => {
       response.end('{"result":{"code":"stored"},"ok":true,"texts":["Gespeichert"],"m/s":"Thank you"}');
     };
@@ -327,7 +327,7 @@ describe('other executors', () => {
     const id = await used.intent({ executor: { type: 'closeTicket' } });
     const { json } = await used.execute(id);
     expect(json).toMatchObject({ success: true, ticketClosed: true, sent: false, message: null });
-    expect((await ticketOf(id)).status).toBe(TicketStatus.CLOSED);
+    expect((await toTicket(id)).status).toBe(TicketStatus.CLOSED);
     await used.execute(id);
     expect(used.model.records).toHaveLength(1);
   });
@@ -356,7 +356,7 @@ describe('the customer', () => {
     [{}, 'Ihr Anliegen wurde bearbeitet.'],
   ])('reads the message of the backend system, or else a sentence: %j', async (responseMapping, text) => {
     const id = await used.intent({ executor: { type: 'http', url: used.backend.url, responseMapping } });
-    (await ticketOf(id)).languageCode = 'de';
+    (await toTicket(id)).languageCode = 'de';
     used.backend.respond = (_, response) => response.end('{"a":"A","b":"B"}');
     expect((await used.execute(id, { informCustomer: true })).json).toMatchObject({ message: text, sent: true });
     expect(used.model.replies).toMatchObject([{ text }]);
@@ -365,7 +365,7 @@ describe('the customer', () => {
   // guarantee: F23
   test('gets the same text in each attempt, also if the language of the ticket is detected in between', async () => {
     const id = await used.intent();
-    const ticket = await ticketOf(id);
+    const ticket = await toTicket(id);
     let attempts = 0;
     used.model.before = (operation) => {
       attempts += operation === 'reply' ? 1 : 0;
@@ -410,7 +410,7 @@ describe('the customer', () => {
     'without an address is refused beforehand: %j',
     async (changes) => {
       const id = await used.intent();
-      Object.assign(await ticketOf(id), changes);
+      Object.assign(await toTicket(id), changes);
       expect(await used.execute(id, { informCustomer: true })).toMatchObject({
         status: 409,
         json: { code: 'no_recipient' },
@@ -501,10 +501,10 @@ describe('a request', () => {
     expect(await used.execute(999_999)).toMatchObject({ status: 404, json: { code: 'intent_not_found' } });
     const id = await used.intent({ customerNeeded: true });
     expect(await used.execute(id)).toMatchObject({ status: 409, json: { code: 'customer_needed' } });
-    (await ticketOf(id)).customerId = 'C-1';
+    (await toTicket(id)).customerId = 'C-1';
     expect((await used.execute(id)).status).toBe(200);
     const orphan = await used.intent();
-    used.model.tickets.delete((await ticketOf(orphan)).id);
+    used.model.tickets.delete((await toTicket(orphan)).id);
     expect(await used.execute(orphan)).toMatchObject({ status: 404, json: { code: 'ticket_not_found' } });
   });
 

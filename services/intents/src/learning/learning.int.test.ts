@@ -40,9 +40,9 @@ test.each([
   await expect.poll(async () => (await used.learned())?.get(ticket.id), poll).toEqual(labels);
 });
 
-const examplesOf = () => used.database.collection('examples');
-const storedOf = ({ id }: AnalysedStub) => examplesOf().findOne({ _id: id as never });
-const labelsOf = async (ticket: AnalysedStub) => (await used.learned())?.get(ticket.id);
+const toExamples = () => used.database.collection('examples');
+const findStored = ({ id }: AnalysedStub) => toExamples().findOne({ _id: id as never });
+const toLabels = async (ticket: AnalysedStub) => (await used.learned())?.get(ticket.id);
 
 // guarantee: I19
 test('what is found after a decision is not learned, until somebody decides again', async () => {
@@ -50,24 +50,24 @@ test('what is found after a decision is not learned, until somebody decides agai
   await used.decide(ticket, { tagIds: [5] });
   await used.decide(ticket, { tagIds: [5, 7] }, { kind: 'service', cause: ChangeCause.ANALYSIS });
   await used.decide(ticket, { spamStatus: MANUAL_CLEAN });
-  await expect.poll(() => storedOf(ticket), poll).toMatchObject({ revision: 2, dueAt: null });
-  expect(await labelsOf(ticket)).toEqual({ tagIds: [5], isSpam: false });
+  await expect.poll(() => findStored(ticket), poll).toMatchObject({ revision: 2, dueAt: null });
+  expect(await toLabels(ticket)).toEqual({ tagIds: [5], isSpam: false });
   await used.decide(ticket, { tagIds: [5, 7, 8] });
-  await expect.poll(() => labelsOf(ticket), poll).toEqual({ tagIds: [5, 7, 8], isSpam: false });
+  await expect.poll(() => toLabels(ticket), poll).toEqual({ tagIds: [5, 7, 8], isSpam: false });
 });
 
 test('a decision that comes again changes nothing, and an older one neither', async () => {
   const ticket = used.ticket();
   await used.decide(ticket, { tagIds: [5, 7] });
   await used.decide(ticket, { tagIds: [7] });
-  await expect.poll(() => labelsOf(ticket), poll).toMatchObject({ tagIds: [7] });
-  const before = await storedOf(ticket);
+  await expect.poll(() => toLabels(ticket), poll).toMatchObject({ tagIds: [7] });
+  const before = await findStored(ticket);
   await used.repeat(ticket);
   ticket.version = 0;
   await used.decide(ticket, { tagIds: [5] });
   await used.decide(ticket, { spamStatus: MANUAL_CLEAN, tagIds: [7] });
-  await expect.poll(() => storedOf(ticket), poll).toMatchObject({ revision: 3, dueAt: null });
-  expect(await storedOf(ticket)).toMatchObject({ changedAt: before?.changedAt, example: { tagIds: [7] } });
+  await expect.poll(() => findStored(ticket), poll).toMatchObject({ revision: 3, dueAt: null });
+  expect(await findStored(ticket)).toMatchObject({ changedAt: before?.changedAt, example: { tagIds: [7] } });
 });
 
 test('a deleted tag leaves the examples, and that it leaves the tickets is no decision', async () => {
@@ -77,15 +77,15 @@ test('a deleted tag leaves the examples, and that it leaves the tickets is no de
     used.ticket({ tagIds: [8, 31] }),
   ];
   await used.decide(decided, { tagIds: [5, 31] });
-  await expect.poll(() => labelsOf(decided), poll).toMatchObject({ tagIds: [5, 31] });
+  await expect.poll(() => toLabels(decided), poll).toMatchObject({ tagIds: [5, 31] });
   await used.deleteTag(31);
-  await expect.poll(() => labelsOf(decided), poll).toMatchObject({ tagIds: [5] });
+  await expect.poll(() => toLabels(decided), poll).toMatchObject({ tagIds: [5] });
   for (const ticket of [found, decided]) await used.decide(ticket, { tagIds: ticket.tagIds.filter((id) => id !== 31) });
   await used.decide(found, { spamStatus: MANUAL_CLEAN });
   await used.decide(corrected, { tagIds: [] });
-  await expect.poll(() => labelsOf(found), poll).toEqual({ tagIds: null, isSpam: false });
-  await expect.poll(() => labelsOf(corrected), poll).toEqual({ tagIds: [], isSpam: false });
-  expect(await storedOf(decided)).toMatchObject({ tags: { version: 2 }, example: { tagIds: [5] } });
+  await expect.poll(() => toLabels(found), poll).toEqual({ tagIds: null, isSpam: false });
+  await expect.poll(() => toLabels(corrected), poll).toEqual({ tagIds: [], isSpam: false });
+  expect(await findStored(decided)).toMatchObject({ tags: { version: 2 }, example: { tagIds: [5] } });
 });
 
 // guarantee: I19
@@ -93,7 +93,7 @@ test('that a deleted tag leaves a ticket is no decision, also before its deletio
   const ticket = used.ticket({ tagIds: [5, 99] });
   await used.decide(ticket, { tagIds: [5] });
   await used.decide(ticket, { spamStatus: MANUAL_CLEAN });
-  await expect.poll(() => labelsOf(ticket), poll).toEqual({ tagIds: null, isSpam: false });
+  await expect.poll(() => toLabels(ticket), poll).toEqual({ tagIds: null, isSpam: false });
 });
 
 test('what is decided, and which tags are deleted, while a ticket is read counts afterwards', async () => {
@@ -107,21 +107,21 @@ test('what is decided, and which tags are deleted, while a ticket is read counts
   await used.decide(ticket, { tagIds: [5] });
   await expect.poll(() => isHeld, poll).toBe(true);
   await used.decide(ticket, { tagIds: [7, 32] });
-  await expect.poll(() => storedOf(ticket), poll).toMatchObject({ revision: 2 });
+  await expect.poll(() => findStored(ticket), poll).toMatchObject({ revision: 2 });
   await used.deleteTag(32);
   const isDeleted = () => used.database.collection('deletedTags').countDocuments({ _id: 32 as never });
   await expect.poll(isDeleted, poll).toBe(1);
   held.resolve();
-  await expect.poll(() => labelsOf(ticket), poll).toMatchObject({ tagIds: [7] });
+  await expect.poll(() => toLabels(ticket), poll).toMatchObject({ tagIds: [7] });
 });
 
 test('another subject is learned from instead of the former', async () => {
   const ticket = used.ticket();
   await used.decide(ticket, { tagIds: [5] });
-  await expect.poll(() => labelsOf(ticket), poll).toBeDefined();
-  const before = await storedOf(ticket);
+  await expect.poll(() => toLabels(ticket), poll).toBeDefined();
+  const before = await findStored(ticket);
   await used.decide(ticket, { subject: 'Umzug nach Hamburg' });
-  const features = async () => (await storedOf(ticket))?.example.features.toString('hex');
+  const features = async () => (await findStored(ticket))?.example.features.toString('hex');
   await expect.poll(features, poll).not.toBe(before?.example.features.toString('hex'));
 });
 
@@ -138,18 +138,18 @@ test('a ticket that is deleted while it is read leaves nothing behind', async ()
   await used.decide(ticket, { tagIds: [5] });
   await expect.poll(() => isHeld, poll).toBe(true);
   await used.publish(ticket.id, TicketChangeType.TICKET_DELETED);
-  await expect.poll(() => storedOf(ticket), poll).toBeNull();
+  await expect.poll(() => findStored(ticket), poll).toBeNull();
   held.resolve();
   // The next one is read after it.
   const next = used.ticket();
   await used.decide(next, { tagIds: [5] });
-  await expect.poll(() => labelsOf(next), poll).toBeDefined();
-  expect(await storedOf(ticket)).toBeNull();
+  await expect.poll(() => toLabels(next), poll).toBeDefined();
+  expect(await findStored(ticket)).toBeNull();
   // As a consumer does that has died after the deletion was noted.
   await used.decide(ticket, { tagIds: [5] });
   await used.decide(next, { tagIds: [7] });
-  await expect.poll(() => labelsOf(next), poll).toMatchObject({ tagIds: [7] });
-  await expect.poll(() => storedOf(ticket), poll).toBeNull();
+  await expect.poll(() => toLabels(next), poll).toMatchObject({ tagIds: [7] });
+  await expect.poll(() => findStored(ticket), poll).toBeNull();
 });
 
 test('a ticket that cannot be read is given up visibly, delays no other, and is read when somebody decides again', async () => {
@@ -160,20 +160,20 @@ test('a ticket that cannot be read is given up visibly, delays no other, and is 
   await used.decide(bad, { tagIds: [5] });
   const attempt = async () => {
     // The pauses between attempts are over.
-    await examplesOf().updateOne(
+    await toExamples().updateOne(
       { _id: bad.id as never, dueAt: { $ne: null }, lease: null },
       { $set: { dueAt: new Date(0) } },
     );
     await used.decide(good, { tagIds: [5, good.version + 100] });
-    return storedOf(bad);
+    return findStored(bad);
   };
   await expect
     .poll(attempt, poll)
     .toMatchObject({ dueAt: null, lastError: 'tickets: Internal', attempts: 6, example: null });
-  await expect.poll(() => labelsOf(good), poll).toBeDefined();
+  await expect.poll(() => toLabels(good), poll).toBeDefined();
   used.model.before = () => undefined;
   await used.decide(bad, { tagIds: [7] });
-  await expect.poll(() => labelsOf(bad), poll).toMatchObject({ tagIds: [7] });
+  await expect.poll(() => toLabels(bad), poll).toMatchObject({ tagIds: [7] });
 });
 
 test('while the tickets service is unavailable, decisions wait without using up attempts', async () => {
@@ -181,12 +181,12 @@ test('while the tickets service is unavailable, decisions wait without using up 
   used.model.isUnavailable = true;
   await used.decide(removed, { tagIds: [5] });
   await used.decide(added, { tagIds: [5] });
-  await expect.poll(() => storedOf(added), poll).toMatchObject({ attempts: 0, lastError: 'tickets: Unavailable' });
-  expect(await storedOf(removed)).toBeNull();
+  await expect.poll(() => findStored(added), poll).toMatchObject({ attempts: 0, lastError: 'tickets: Unavailable' });
+  expect(await findStored(removed)).toBeNull();
   used.model.isUnavailable = false;
-  await examplesOf().updateOne({ _id: added.id as never }, { $set: { dueAt: new Date(0) } });
-  await expect.poll(() => labelsOf(removed), poll).toMatchObject({ tagIds: [5] });
-  await expect.poll(() => labelsOf(added), poll).toMatchObject({ tagIds: [5] });
+  await toExamples().updateOne({ _id: added.id as never }, { $set: { dueAt: new Date(0) } });
+  await expect.poll(() => toLabels(removed), poll).toMatchObject({ tagIds: [5] });
+  await expect.poll(() => toLabels(added), poll).toMatchObject({ tagIds: [5] });
 });
 
 test('of more examples than are learned, those are read that have changed last', async () => {
@@ -194,7 +194,7 @@ test('of more examples than are learned, those are read that have changed last',
   for (const id of ids) {
     const ticket = used.ticket();
     await used.decide(ticket, { tagIds: [id] });
-    await expect.poll(() => labelsOf(ticket), poll).toBeDefined();
+    await expect.poll(() => toLabels(ticket), poll).toBeDefined();
   }
   const { connection, close } = await used.openDatabase();
   const nothing = { among: async () => new Set<number>() };
@@ -212,7 +212,7 @@ test('of more examples than are learned, those are read that have changed last',
   expect([await examples.areThere(3), await examples.areThere(1000)]).toEqual([true, false]);
   await ofNextFormat.readAgain();
   // They are read again, here with the same format as before, and nothing has changed.
-  await expect.poll(() => examplesOf().countDocuments({ dueAt: { $ne: null } }), poll).toBe(0);
-  expect(await examplesOf().countDocuments({ 'example.tagIds': 63, revision: 2, lastError: null })).toBe(1);
+  await expect.poll(() => toExamples().countDocuments({ dueAt: { $ne: null } }), poll).toBe(0);
+  expect(await toExamples().countDocuments({ 'example.tagIds': 63, revision: 2, lastError: null })).toBe(1);
   await close();
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { examplesOf, syntheticTickets } from '../../test/synthetic-tickets.ts';
+import { syntheticTickets, toExamples } from '../../test/synthetic-tickets.ts';
 import { emptyModel, type Model } from './model.ts';
 import { ModelFormatError, modelVersion, parseModel, serialiseModel } from './model-codec.ts';
 import { train } from './train.ts';
@@ -44,21 +44,21 @@ test('a model is the same after it was written and read', () => {
       expect(parseModel(serialiseModel(one))).toEqual(one);
     }),
   );
-  const learned = train(examplesOf(syntheticTickets(120)));
+  const learned = train(toExamples(syntheticTickets(120)));
   expect(learned.columns.length).toBeGreaterThan(3);
   expect(parseModel(serialiseModel(learned))).toEqual(learned);
   expect(parseModel(serialiseModel(emptyModel()))).toEqual(emptyModel());
 });
 
 test('bytes within a larger buffer are read too', () => {
-  const bytes = serialiseModel(train(examplesOf(syntheticTickets(60))));
+  const bytes = serialiseModel(train(toExamples(syntheticTickets(60))));
   const larger = new Uint8Array(bytes.length + 7);
   larger.set(bytes, 3);
   expect(parseModel(larger.subarray(3, 3 + bytes.length))).toEqual(parseModel(bytes));
 });
 
 test('a damaged model is refused, wherever it is damaged', () => {
-  const bytes = serialiseModel(train(examplesOf(syntheticTickets(60))));
+  const bytes = serialiseModel(train(toExamples(syntheticTickets(60))));
   for (const at of [0, 8, 12, 30, 44, 60, bytes.length >> 1, bytes.length - 1]) {
     expect(() => parseModel(bytes.with(at, (bytes[at] ?? 0) ^ 1))).toThrow(ModelFormatError);
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { examplesOf, type SyntheticTicket, syntheticTickets, tagIds } from '../../test/synthetic-tickets.ts';
+import { type SyntheticTicket, syntheticTickets, tagIds, toExamples } from '../../test/synthetic-tickets.ts';
 import { classify } from './classify.ts';
 import { extractFeatures } from './features.ts';
 import { minExamples } from './learn-tasks.ts';
@@ -8,11 +8,11 @@ import { serialiseModel } from './model-codec.ts';
 import { train } from './train.ts';
 
 const tickets = syntheticTickets(300);
-const learned = train(examplesOf(tickets));
+const learned = train(toExamples(tickets));
 const others = syntheticTickets(200, 2);
 
 /** How often a model is right about tickets. */
-function accuracyOf(model: Model, measured: readonly SyntheticTicket[]) {
+function measureAccuracy(model: Model, measured: readonly SyntheticTicket[]) {
   const parts = measured.map(({ text, labels }) => {
     const { tags, topic, spamProbability } = classify(extractFeatures(text), model);
     return [
@@ -28,7 +28,7 @@ function accuracyOf(model: Model, measured: readonly SyntheticTicket[]) {
 }
 
 test('learns topics, tags and spam of tickets that it has not seen', () => {
-  const { topic, spam, tag } = accuracyOf(learned, others);
+  const { topic, spam, tag } = measureAccuracy(learned, others);
   expect(topic).toBeGreaterThan(0.95);
   expect(spam).toBeGreaterThan(0.95);
   expect(tag).toBeGreaterThan(0.95);
@@ -43,7 +43,7 @@ test('knows of each label how well it is found', () => {
 });
 
 test('is not sure of labels that have nothing to do with the text', () => {
-  const random = examplesOf(tickets).map((example, index) => ({
+  const random = toExamples(tickets).map((example, index) => ({
     features: example.features,
     topic: ['a', 'b'][(index * 7 + Math.floor(index / 3)) % 2] ?? 'a',
     isSpam: index % 10 === 0,
@@ -56,20 +56,20 @@ test('is not sure of labels that have nothing to do with the text', () => {
 });
 
 test('is the same whatever the order of the examples is, byte for byte', () => {
-  const again = train(examplesOf(tickets.toReversed()));
+  const again = train(toExamples(tickets.toReversed()));
   expect(Buffer.compare(serialiseModel(again), serialiseModel(learned))).toBe(0);
 });
 
 test('comes to nearly the same result from a previous model', () => {
-  const previous = train(examplesOf(tickets.slice(0, 270)));
-  const next = train(examplesOf(tickets), previous);
-  const [fresh, continued] = [accuracyOf(learned, others), accuracyOf(next, others)];
+  const previous = train(toExamples(tickets.slice(0, 270)));
+  const next = train(toExamples(tickets), previous);
+  const [fresh, continued] = [measureAccuracy(learned, others), measureAccuracy(next, others)];
   expect(Math.abs((fresh.topic ?? 0) - (continued.topic ?? 0))).toBeLessThan(0.03);
   expect(Math.abs((fresh.tag ?? 0) - (continued.tag ?? 0))).toBeLessThan(0.03);
 });
 
 test('forgets what is no example any more, and learns corrections', () => {
-  const renamed = examplesOf(tickets).map((example) => ({
+  const renamed = toExamples(tickets).map((example) => ({
     ...example,
     tagIds: [],
     topic: example.topic === 'network' ? 'connectivity' : (example.topic ?? ''),
@@ -85,23 +85,23 @@ test('forgets what is no example any more, and learns corrections', () => {
 
 test('measures again when there are a fifth more tickets', () => {
   const previous = { ...learned, measuredTickets: 250 };
-  expect(train(examplesOf(tickets.slice(0, 299)), previous).measuredTickets).toBe(250);
-  expect(train(examplesOf(tickets), previous).measuredTickets).toBe(300);
+  expect(train(toExamples(tickets.slice(0, 299)), previous).measuredTickets).toBe(250);
+  expect(train(toExamples(tickets), previous).measuredTickets).toBe(300);
 });
 
 test('learns a label from ten examples, and not from nine', () => {
   const of = (count: number) =>
-    examplesOf(tickets).map((example, index) => ({ features: example.features, tagIds: index < count ? [1] : [] }));
+    toExamples(tickets).map((example, index) => ({ features: example.features, tagIds: index < count ? [1] : [] }));
   expect(train(of(minExamples - 1)).columns).toEqual([]);
   expect(train(of(minExamples)).columns.map(({ label }) => label)).toEqual(['1']);
   expect(train(of(tickets.length - minExamples + 1)).columns).toEqual([]);
 });
 
 test('learns nothing of what nobody has decided', () => {
-  const undecided = examplesOf(tickets).map(({ features }) => ({ features }));
+  const undecided = toExamples(tickets).map(({ features }) => ({ features }));
   expect(train(undecided).columns).toEqual([]);
   expect(train([])).toEqual({ ...emptyModel(), tickets: 0 });
-  const onlyOne = examplesOf(tickets).map(({ features }) => ({ features, topic: 'all', isSpam: false }));
+  const onlyOne = toExamples(tickets).map(({ features }) => ({ features, topic: 'all', isSpam: false }));
   expect(train(onlyOne).columns).toEqual([]);
 });
 

@@ -28,7 +28,7 @@ const stubs: AnalysedStub[] = [];
 /** The tag 5 of the stub has a keyword, the tag 7 has none. */
 const urgent = tagIds.urgent;
 
-const stubOf = ({ text }: SyntheticTicket) => used.ticket({ subject: text.subject ?? '', bodyClean: text.body ?? '' });
+const toStub = ({ text }: SyntheticTicket) => used.ticket({ subject: text.subject ?? '', bodyClean: text.body ?? '' });
 const find = (wanted: Partial<SyntheticTicket['labels']>) => {
   const { isSpam, tagIds: tags = [] } = wanted;
   const found = syntheticTickets(200, 2).find(
@@ -54,7 +54,7 @@ beforeAll(async () => {
   used = await startLearningHarness('api,consumer');
   database = await used.openDatabase();
   for (const one of tickets) {
-    const stub = stubOf(one);
+    const stub = toStub(one);
     stubs.push(stub);
     if (one.labels.isSpam) await used.decide(stub, { spamStatus: MANUAL_SPAM, isSpam: true });
     else await used.decide(stub, { tagIds: one.labels.tagIds.filter((id) => id === urgent) });
@@ -76,7 +76,7 @@ async function analysed(ticket: AnalysedStub) {
 }
 
 test('as long as nothing was learned, nothing is said of tags and spam', async () => {
-  const found = await analysed(stubOf(find({ isSpam: true, tagIds: [urgent] })));
+  const found = await analysed(toStub(find({ isSpam: true, tagIds: [urgent] })));
   expect(found).toEqual({ tagIds: [], spamStatus: undefined, intents: 0 });
 });
 
@@ -94,15 +94,15 @@ test('what people have decided is learned by one of the processes', async () => 
 
 // guarantee: I20
 test('a new ticket gets tag and spam status as people have decided similar ones; on spam nothing is proposed', async () => {
-  const clean = () => analysed(stubOf(find({ isSpam: false, tagIds: [urgent] })));
+  const clean = () => analysed(toStub(find({ isSpam: false, tagIds: [urgent] })));
   await expect.poll(clean, poll).toEqual({ tagIds: [urgent], spamStatus: AUTO_CLEAN, intents: 1 });
-  expect(await analysed(stubOf(find({ isSpam: false })))).toEqual({ tagIds: [], spamStatus: AUTO_CLEAN, intents: 0 });
+  expect(await analysed(toStub(find({ isSpam: false })))).toEqual({ tagIds: [], spamStatus: AUTO_CLEAN, intents: 0 });
   const spam = find({ isSpam: true, tagIds: [urgent] });
-  expect(await analysed(stubOf(spam))).toEqual({ tagIds: [], spamStatus: AUTO_SPAM, intents: 0 });
+  expect(await analysed(toStub(spam))).toEqual({ tagIds: [], spamStatus: AUTO_SPAM, intents: 0 });
   // A person's spam status is final, and spam is not analysed.
-  const kept = Object.assign(stubOf(spam), { spamStatus: MANUAL_CLEAN });
+  const kept = Object.assign(toStub(spam), { spamStatus: MANUAL_CLEAN });
   expect(await analysed(kept)).toMatchObject({ tagIds: [urgent], intents: 1 });
-  const marked = Object.assign(stubOf(spam), { spamStatus: MANUAL_SPAM, isSpam: true });
+  const marked = Object.assign(toStub(spam), { spamStatus: MANUAL_SPAM, isSpam: true });
   expect(await analysed(marked)).toEqual({});
 });
 
@@ -127,7 +127,7 @@ test('corrections are learned by the next model, once, however many processes le
   await expect.poll(async () => (await used.newest())?.version, poll).toBe(2);
   expect((await used.newest())?.columns.map(({ label }) => label)).toEqual(['5', 'spam']);
   expect(await used.database.collection('models').countDocuments()).toBe(2);
-  const clean = () => analysed(stubOf(find({ isSpam: false, tagIds: [urgent] })));
+  const clean = () => analysed(toStub(find({ isSpam: false, tagIds: [urgent] })));
   await expect.poll(clean, poll).toMatchObject({ tagIds: [5] });
 });
 
@@ -164,7 +164,7 @@ test('a model that is damaged is removed, and learned again; one of another form
     { ...fields, _id: (damaged + 1) as never, format: 99, bytes: new mongo.Binary(Buffer.from('of tomorrow')) },
   ]);
   const isRemoved = async () => {
-    expect(await analysed(stubOf(find({ isSpam: false, tagIds: [urgent] })))).toMatchObject({ tagIds: [5] });
+    expect(await analysed(toStub(find({ isSpam: false, tagIds: [urgent] })))).toMatchObject({ tagIds: [5] });
     return models.countDocuments({ _id: damaged as never });
   };
   await expect.poll(isRemoved, poll).toBe(0);

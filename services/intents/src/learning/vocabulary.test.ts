@@ -39,7 +39,7 @@ test('words and parts of words each have the length 1, however long the text is'
 test('a rare word weighs more than a frequent one', () => {
   const texts = ['common rare one', 'common rare two', 'common rare three', 'common four', 'common five'].map(of);
   const vocabulary = buildVocabulary(texts);
-  const weightOf = (word: string) => vocabulary.idf[vocabulary.hashes.indexOf(of(word).hashes.at(-1) ?? 0)] ?? 0;
-  expect(weightOf('rare')).toBeGreaterThan(weightOf('common'));
+  const findWeight = (word: string) => vocabulary.idf[vocabulary.hashes.indexOf(of(word).hashes.at(-1) ?? 0)] ?? 0;
+  expect(findWeight('rare')).toBeGreaterThan(findWeight('common'));
   expect(toVector(of('unknown'), vocabulary).indices).toHaveLength(0);
 });

@@ -13,7 +13,7 @@ afterAll(() => knowledge.stop());
 const post = (body: object, headers: Record<string, string> = {}) =>
   knowledge.write('POST', '/skill', body, { headers });
 const patch = (id: number, body: object) => knowledge.write('PATCH', `/skill/${id}`, body);
-const slugOf = async (body: object): Promise<string> => (await post(body)).json.skill.slug;
+const readSlug = async (body: object): Promise<string> => (await post(body)).json.skill.slug;
 const golden1 = (name: string, body: unknown) =>
   golden(
     name,
@@ -52,23 +52,23 @@ test('creates a skill, and reads, lists, changes and deletes it', async () => {
 
 // spec: 13.2, 33.3
 test('a derived slug that is taken gets the next number, and a given one is 409', async () => {
-  expect(await slugOf({ name: 'Zähler' })).toBe('zaehler');
+  expect(await readSlug({ name: 'Zähler' })).toBe('zaehler');
   const second = (await post({ name: 'zähler!' })).json.skill;
   expect(second.slug).toBe('zaehler-2');
-  expect(await slugOf({ name: 'Zähler' })).toBe('zaehler-3');
+  expect(await readSlug({ name: 'Zähler' })).toBe('zaehler-3');
   const refused = await post({ name: 'Zähler', slug: 'zaehler-2' });
   expect(refused.status).toBe(409);
   await golden1('skill-duplicate', refused.json);
   expect((await patch(second.id, { slug: 'zaehler' })).json.code).toBe('duplicate_skill');
   expect((await patch(second.id, { slug: 'zaehler-2' })).status).toBe(200);
   await knowledge.write('DELETE', `/skill/${second.id}`);
-  expect(await slugOf({ name: 'Zähler' })).toBe('zaehler-2');
+  expect(await readSlug({ name: 'Zähler' })).toBe('zaehler-2');
   const long = 'x'.repeat(320);
-  expect([await slugOf({ name: long }), await slugOf({ name: long })]).toEqual([
+  expect([await readSlug({ name: long }), await readSlug({ name: long })]).toEqual([
     'x'.repeat(100),
     `${'x'.repeat(98)}-2`,
   ]);
-  expect([await slugOf({ name: '日本' }), await slugOf({ name: '!' })]).toEqual(['skill', 'skill-2']);
+  expect([await readSlug({ name: '日本' }), await readSlug({ name: '!' })]).toEqual(['skill', 'skill-2']);
 });
 
 // guarantee: K5

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read documents of every shape
 const documents = (filter: object): Promise<any[]> => knowledge.database.collection('sources').find(filter).toArray();
-const documentOf = async (id: number) => (await documents({ _id: id }))[0];
+const toDocument = async (id: number) => (await documents({ _id: id }))[0];
 const read = async (id: number) => (await knowledge.write('GET', `/knowledgeSource/${id}`)).json;
 const found = async (q: string): Promise<number[]> =>
   (await knowledge.write('GET', `/knowledgeSource?q=${q}`)).json.knowledgeSources.map(({ id }: { id: number }) => id);
@@ -114,7 +114,7 @@ test('a deletion whose process dies between any two writes has happened or not, 
     const request = update(json.id, { status: KnowledgeStatus.DELETED });
     const hasDied = await crashAtWrite(nth, when, () => updateKnowledgeSource(newProcess(database), call, request));
     const isDeleted = (await read(json.id)).code === 'knowledge_source_not_found';
-    const document = await documentOf(json.id);
+    const document = await toDocument(json.id);
     expect([document.deleted ?? false, document.text ?? '']).toEqual(isDeleted ? [true, ''] : [false, 'Geheimnis']);
     await erasePendingResponses(newProcess(database));
     const again = await knowledge.write('POST', '/knowledgeSource', body, key);
@@ -140,7 +140,7 @@ test('a creation and a deletion that are sent again after their process died are
     const { knowledgeSource } = await createKnowledgeSource(newProcess(database), again, request);
     expect(knowledgeSource?.id).toBe(reserved);
   }
-  expect((await documentOf(reserved)).version).toBe(1);
+  expect((await toDocument(reserved)).version).toBe(1);
   const deletion = update(reserved, { status: KnowledgeStatus.DELETED });
   for (let attempt = 0; attempt < 2; attempt++) {
     const { knowledgeSource } = await updateKnowledgeSource(newProcess(database), again, deletion);
@@ -150,7 +150,7 @@ test('a creation and a deletion that are sent again after their process died are
   const notFound = { reason: 'knowledge_source_not_found' };
   await expect(updateKnowledgeSource(newProcess(database), other, deletion)).rejects.toMatchObject(notFound);
   await expect(createKnowledgeSource(newProcess(database), again, request)).rejects.toMatchObject(notFound);
-  expect(await documentOf(reserved)).toMatchObject({ version: 2, deleted: true });
+  expect(await toDocument(reserved)).toMatchObject({ version: 2, deleted: true });
 });
 
 // guarantee: K3
@@ -158,10 +158,10 @@ test('what a process that has died has prepared for the next revision does not k
   const { id } = await knowledge.create();
   // Prepared, and died before the commit.
   await crashAtWrite(1, 'after', () => updateKnowledgeSource(newProcess(database), call, update(id, { title: 'nie' })));
-  expect((await documentOf(id)).next.fields.title).toBe('nie');
+  expect((await toDocument(id)).next.fields.title).toBe('nie');
   const changed = await knowledge.write('PATCH', `/knowledgeSource/${id}`, { title: 'doch' });
   expect(changed.json.knowledgeSource.title).toBe('doch');
-  expect((await documentOf(id)).next).toBeUndefined();
+  expect((await toDocument(id)).next).toBeUndefined();
 });
 
 // guarantee: K2
@@ -211,7 +211,7 @@ test('many changes of the same sources in several processes are each made once, 
     updateKnowledgeSource(processes[index % 2] ?? newProcess(database), call, update(id, { title: `Titel ${index}` })),
   );
   await Promise.all(changes);
-  const document = await documentOf(id);
+  const document = await toDocument(id);
   expect(document.version).toBe(1 + changes.length);
   expect(document.title).toMatch(/^Titel \d+$/);
 });

@@ -39,13 +39,16 @@ async function publish(tagId: number, deleted: boolean): Promise<void> {
   await bus.publish(tagChangedTopic.name, [eventMessage(String(tagId), header, value)]);
 }
 
-const tagsOf = async (id: number) => (await knowledge.readAs([], id)).tags;
+const readTags = async (id: number) => (await knowledge.readAs([], id)).tags;
 
 test('a deleted tag disappears from all sources, without a change of their times; a renamed one stays', async () => {
   const [first, second] = [await knowledge.create({ tags: [1, 2] }), await knowledge.create({ tags: [2, 3] })];
   await publish(1, false);
   await publish(2, true);
-  await vi.waitFor(async () => expect([await tagsOf(first.id), await tagsOf(second.id)]).toEqual([[1], [3]]), 20_000);
+  await vi.waitFor(
+    async () => expect([await readTags(first.id), await readTags(second.id)]).toEqual([[1], [3]]),
+    20_000,
+  );
   expect((await knowledge.readAs([], first.id)).modifiedAt).toBe(first.modifiedAt);
   expect((await knowledge.request('GET', '/knowledgeSource?tag=2')).json.total).toBe(0);
 });
@@ -57,7 +60,7 @@ test('a tag that is written by a request which began before its deletion is remo
   const late = await knowledge.create({ tags: [4, 5] });
   const process = newProcess(database);
   await removeDeletedTagsAgain(process);
-  expect(await tagsOf(late.id)).toEqual([5]);
+  expect(await readTags(late.id)).toEqual([5]);
   const deletedAt = 1_800_000_000;
   const at = (seconds: number) => ({ ...systemRuntime, now: () => seconds * 1000 });
   await tags.updateOne({ _id: 4 }, { $set: { erasedAt: deletedAt * 1000 } });

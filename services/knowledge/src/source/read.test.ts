@@ -12,7 +12,7 @@ const node: SourceNode = {
   ...{ id: 1, version: 1, parent: null, teams: [], status: KnowledgeStatus.ACTIVE, type: KnowledgeType.FAQ },
   ...{ excluded: false, modifiedAt: 0, bytes: 0 },
 };
-const treeOf = (revision: number, teams: number[]): SourceTree => ({
+const toTree = (revision: number, teams: number[]): SourceTree => ({
   ...parentTree(new Map([[1, { ...node, teams }]])),
   revision,
 });
@@ -35,18 +35,18 @@ function read(trees: SourceTree[], documents: StoredSource[][]) {
 }
 
 test('a text that was written after the teams were closed is not shown with the open ones from before', async () => {
-  const [shown] = await read([treeOf(1, []), treeOf(3, [5])], [[stored(3, 'Geheimnis')], [stored(3, 'Geheimnis')]]);
+  const [shown] = await read([toTree(1, []), toTree(3, [5])], [[stored(3, 'Geheimnis')], [stored(3, 'Geheimnis')]]);
   expect(shown?.blocked).toHaveLength(1);
 });
 
 test('a text from before the teams were opened is not shown with the open ones from afterwards', async () => {
-  const [shown] = await read([treeOf(1, []), treeOf(4, [])], [[stored(2, 'Geheimnis')], [stored(4, 'offen')]]);
+  const [shown] = await read([toTree(1, []), toTree(4, [])], [[stored(2, 'Geheimnis')], [stored(4, 'offen')]]);
   expect([shown?.blocked, shown?.source.text]).toEqual([[], 'offen']);
 });
 
 test('a source that is deleted while it is read is left out, and one that changes all the time is 503', async () => {
-  expect(await read([treeOf(1, [])], [[]])).toEqual([]);
-  expect(await read([treeOf(1, []), treeOf(2, [])], [[stored(2, 'x')], []])).toEqual([]);
+  expect(await read([toTree(1, [])], [[]])).toEqual([]);
+  expect(await read([toTree(1, []), toTree(2, [])], [[stored(2, 'x')], []])).toEqual([]);
   const changing = Array.from({ length: 1_000 }, () => [stored(9, 'x')]);
-  await expect(read([treeOf(1, [])], changing)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
+  await expect(read([toTree(1, [])], changing)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
 });

@@ -121,13 +121,13 @@ test('lists archived sources by the time of their change, with an exact total', 
     ids.push(id);
   }
   const page = async (query: string) => (await knowledge.request('GET', `/knowledgeSource/archived?${query}`)).json;
-  const idsOf = ({ items }: { items: { id: number }[] }) => items.map(({ id }) => id);
+  const listIds = ({ items }: { items: { id: number }[] }) => items.map(({ id }) => id);
   const all = await page('');
   expect([all.limit, all.offset, all.total]).toEqual([100, 0, all.items.length]);
-  expect(idsOf(all).slice(0, 5)).toEqual(ids.toReversed());
-  expect(idsOf(await page('orderByDirection=asc'))).toEqual(idsOf(all).toReversed());
+  expect(listIds(all).slice(0, 5)).toEqual(ids.toReversed());
+  expect(listIds(await page('orderByDirection=asc'))).toEqual(listIds(all).toReversed());
   const below = await page(`parent=${above.id}&limit=2&offset=1`);
-  expect([idsOf(below), below.total, below.limit, below.offset]).toEqual([[ids[1], ids[0]], 3, 2, 1]);
+  expect([listIds(below), below.total, below.limit, below.offset]).toEqual([[ids[1], ids[0]], 3, 2, 1]);
   await patch(ids[1] ?? 0, { status: 'active' });
   expect((await page(`parent=${above.id}`)).total).toBe(2);
   expect((await page('limit=1001')).code).toBe('out_of_range');

@@ -11,7 +11,7 @@ afterAll(() => knowledge.stop());
 
 const patch = (id: number, body: object) => knowledge.write('PATCH', `/knowledgeSource/${id}`, body);
 const get = (id: number) => knowledge.write('GET', `/knowledgeSource/${id}`);
-const codesOf = ({ json }: { json: { errors: { pointer: string; code: string }[] } }) =>
+const listCodes = ({ json }: { json: { errors: { pointer: string; code: string }[] } }) =>
   json.errors.map(({ pointer, code }) => `${pointer} ${code}`);
 
 /** A body without ids, which may have gaps. */
@@ -112,22 +112,22 @@ test('refuses unknown tags and parents, cycles, and what the contract does not a
   const post = (fields: object) =>
     knowledge.write('POST', '/knowledgeSource', { type: 'faq', name: 'n', title: 't', ...fields });
   const unknown = await post({ tags: [1, 99, 2, 98] });
-  expect([unknown.status, codesOf(unknown)]).toEqual([400, ['#/tags/1 unknown_tag', '#/tags/3 unknown_tag']]);
+  expect([unknown.status, listCodes(unknown)]).toEqual([400, ['#/tags/1 unknown_tag', '#/tags/3 unknown_tag']]);
   await golden('source-unknown-tag', unknown.json);
-  expect(codesOf(await post({ parent: 999_999 }))).toEqual(['#/parent unknown_parent']);
-  expect(codesOf(await post({ name: ' ', title: '\t' }))).toEqual(['#/name too_short', '#/title too_short']);
-  expect(codesOf(await post({ confidential: true }))).toEqual(['#/teams teams_required']);
+  expect(listCodes(await post({ parent: 999_999 }))).toEqual(['#/parent unknown_parent']);
+  expect(listCodes(await post({ name: ' ', title: '\t' }))).toEqual(['#/name too_short', '#/title too_short']);
+  expect(listCodes(await post({ confidential: true }))).toEqual(['#/teams teams_required']);
   const { id } = await knowledge.create();
   const below = await knowledge.create({ parent: id });
-  expect(codesOf(await patch(id, { parent: id }))).toEqual(['#/parent knowledge_cycle']);
-  expect(codesOf(await patch(id, { parent: below.id }))).toEqual(['#/parent knowledge_cycle']);
-  expect(codesOf(await patch(id, { parent: 999_999 }))).toEqual(['#/parent unknown_parent']);
-  expect(codesOf(await patch(id, { tags: [99] }))).toEqual(['#/tags/0 unknown_tag']);
-  expect(codesOf(await patch(id, { title: null }))).toEqual(['#/title null_not_allowed']);
-  expect(codesOf(await patch(id, { readByAgents: [] }))).toEqual(['#/readByAgents read_only_field']);
+  expect(listCodes(await patch(id, { parent: id }))).toEqual(['#/parent knowledge_cycle']);
+  expect(listCodes(await patch(id, { parent: below.id }))).toEqual(['#/parent knowledge_cycle']);
+  expect(listCodes(await patch(id, { parent: 999_999 }))).toEqual(['#/parent unknown_parent']);
+  expect(listCodes(await patch(id, { tags: [99] }))).toEqual(['#/tags/0 unknown_tag']);
+  expect(listCodes(await patch(id, { title: null }))).toEqual(['#/title null_not_allowed']);
+  expect(listCodes(await patch(id, { readByAgents: [] }))).toEqual(['#/readByAgents read_only_field']);
   const deleted = await knowledge.create();
   await patch(deleted.id, { status: 'deleted' });
-  expect(codesOf(await post({ parent: deleted.id }))).toEqual(['#/parent unknown_parent']);
+  expect(listCodes(await post({ parent: deleted.id }))).toEqual(['#/parent unknown_parent']);
 });
 
 test('tags that cannot be asked for are 503, and nothing is created', async () => {
@@ -152,9 +152,9 @@ test('tags that cannot be asked for are 503, and nothing is created', async () =
 
 test('confidential demands teams, whichever of the two is changed last', async () => {
   const { id } = await knowledge.create();
-  expect(codesOf(await patch(id, { confidential: true }))).toEqual(['#/teams teams_required']);
+  expect(listCodes(await patch(id, { confidential: true }))).toEqual(['#/teams teams_required']);
   expect((await patch(id, { confidential: true, teams: [1] })).status).toBe(200);
-  expect(codesOf(await patch(id, { teams: [] }))).toEqual(['#/teams teams_required']);
+  expect(listCodes(await patch(id, { teams: [] }))).toEqual(['#/teams teams_required']);
   expect((await patch(id, { teams: [], confidential: false })).status).toBe(200);
   const other = await knowledge.create({ teams: [1] });
   const [first, second] = await Promise.all([patch(other.id, { teams: [] }), patch(other.id, { confidential: true })]);
@@ -183,7 +183,7 @@ test('has at most 100 levels', async () => {
   let parent: number | null = null;
   for (let level = 1; level <= 100; level++) parent = (await knowledge.create({ parent })).id;
   const body = { type: 'faq', name: 'n', title: 't', parent };
-  expect(codesOf(await knowledge.write('POST', '/knowledgeSource', body))).toEqual(['#/parent knowledge_too_deep']);
+  expect(listCodes(await knowledge.write('POST', '/knowledgeSource', body))).toEqual(['#/parent knowledge_too_deep']);
 });
 
 // guarantee: K4

@@ -81,7 +81,7 @@ export function sourceStore(connection: Connection, runtime: Pick<Runtime, 'rand
   const logged = openChangeLog<SourceNode, SourceChange, SourceTree>({
     logId: 'sources',
     logs: openCollection<LogDocument<SourceChange>>(connection, 'sourceLog'),
-    idOf: ({ source }) => source.id,
+    readId: ({ source }) => source.id,
     applyTo(nodes, { source }) {
       if ('deleted' in source) nodes.delete(source.id);
       else nodes.set(source.id, source);

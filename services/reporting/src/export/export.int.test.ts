@@ -46,8 +46,8 @@ afterEach(() => {
 });
 
 const get = (query: string, headers: Record<string, string> = {}) => reporting.request(`${path}?${query}`, { headers });
-const idsOf = async (query: string) => (await get(`format=json&${query}`)).json.map(({ id }: { id: number }) => id);
-const problemOf = async (query: string, headers?: Record<string, string>) => {
+const listIds = async (query: string) => (await get(`format=json&${query}`)).json.map(({ id }: { id: number }) => id);
+const readProblem = async (query: string, headers?: Record<string, string>) => {
   const { status, json } = await get(query, headers);
   return [
     status,
@@ -102,46 +102,46 @@ describe('the rows of an export', () => {
   test('are those with the highest ids by default; x-total-count is the number of all matching rows', async () => {
     const { headers } = await get('format=json');
     expect(headers.get('x-total-count')).toBe('12');
-    expect(await idsOf('')).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
-    expect(await idsOf('limit=2&offset=3')).toEqual([9, 8]);
-    expect(await idsOf('offset=50')).toEqual([]);
+    expect(await listIds('')).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    expect(await listIds('limit=2&offset=3')).toEqual([9, 8]);
+    expect(await listIds('offset=50')).toEqual([]);
     expect((await get('format=json&limit=2')).headers.get('x-total-count')).toBe('12');
   });
 
   // spec: 30.5
   test('are ordered by any column, unset last in both directions, ties by id', async () => {
-    expect(await idsOf('orderByField=createdAt&orderByDirection=asc&limit=3')).toEqual([1, 2, 3]);
-    expect(await idsOf('orderByField=customerId&orderByDirection=asc')).toEqual([
+    expect(await listIds('orderByField=createdAt&orderByDirection=asc&limit=3')).toEqual([1, 2, 3]);
+    expect(await listIds('orderByField=customerId&orderByDirection=asc')).toEqual([
       12, 3, 6, 9, 1, 2, 4, 5, 7, 8, 10, 11,
     ]);
-    expect(await idsOf('orderByField=customerId&orderByDirection=desc')).toEqual([
+    expect(await listIds('orderByField=customerId&orderByDirection=desc')).toEqual([
       9, 6, 3, 12, 11, 10, 8, 7, 5, 4, 2, 1,
     ]);
-    expect(await idsOf('orderByField=customerId&orderByDirection=asc&offset=3&limit=3')).toEqual([9, 1, 2]);
-    expect(await idsOf('orderByField=customerId&orderByDirection=asc&offset=6&limit=2')).toEqual([4, 5]);
-    expect(await idsOf('orderByField=priority&orderByDirection=desc&limit=4')).toEqual([9, 5, 1, 11]);
-    expect(await idsOf('orderByField=secondsSinceLastCustomerMessage&orderByDirection=desc&limit=4')).toEqual([
+    expect(await listIds('orderByField=customerId&orderByDirection=asc&offset=3&limit=3')).toEqual([9, 1, 2]);
+    expect(await listIds('orderByField=customerId&orderByDirection=asc&offset=6&limit=2')).toEqual([4, 5]);
+    expect(await listIds('orderByField=priority&orderByDirection=desc&limit=4')).toEqual([9, 5, 1, 11]);
+    expect(await listIds('orderByField=secondsSinceLastCustomerMessage&orderByDirection=desc&limit=4')).toEqual([
       12, 11, 10, 9,
     ]);
-    expect(await idsOf('orderByField=secondsSinceLastCustomerMessage&orderByDirection=asc&limit=4')).toEqual([
+    expect(await listIds('orderByField=secondsSinceLastCustomerMessage&orderByDirection=asc&limit=4')).toEqual([
       10, 11, 12, 1,
     ]);
   });
 
   test('can be filtered by every column', async () => {
-    expect(await idsOf(filter(0, 'status', '=', 'closed'))).toEqual([12, 11, 10]);
-    expect(await idsOf(filter(0, 'priority', '>=', 'high'))).toEqual([11, 9, 7, 5, 3, 1]);
-    expect(await idsOf(filter(0, 'subTopic', 'like', 'über%'))).toEqual([12, 10, 8, 6, 4, 2]);
-    expect(await idsOf(`${filter(0, 'id', '<', '6')}&${filter(1, 'customerId', '!=', 'K-3')}`)).toEqual([5, 4, 2, 1]);
-    expect(await idsOf(filter(0, 'createdAt', '<=', '2023-11-14 22:15:30'))).toEqual([2, 1]);
-    expect(await idsOf(filter(0, 'secondsSinceLastCustomerMessage', '>', '1150'))).toEqual([12, 11]);
-    expect(await idsOf(filter(0, 'rawData', 'like', '%Betreff 7,%'))).toEqual([7]);
+    expect(await listIds(filter(0, 'status', '=', 'closed'))).toEqual([12, 11, 10]);
+    expect(await listIds(filter(0, 'priority', '>=', 'high'))).toEqual([11, 9, 7, 5, 3, 1]);
+    expect(await listIds(filter(0, 'subTopic', 'like', 'über%'))).toEqual([12, 10, 8, 6, 4, 2]);
+    expect(await listIds(`${filter(0, 'id', '<', '6')}&${filter(1, 'customerId', '!=', 'K-3')}`)).toEqual([5, 4, 2, 1]);
+    expect(await listIds(filter(0, 'createdAt', '<=', '2023-11-14 22:15:30'))).toEqual([2, 1]);
+    expect(await listIds(filter(0, 'secondsSinceLastCustomerMessage', '>', '1150'))).toEqual([12, 11]);
+    expect(await listIds(filter(0, 'rawData', 'like', '%Betreff 7,%'))).toEqual([7]);
     expect((await get(`format=json&${filter(0, 'status', '=', 'closed')}`)).headers.get('x-total-count')).toBe('3');
     const filters = [
       { key: 'id', comparator: '<', value: 6 },
       { key: 'customerId', comparator: '!=', value: 'K-3' },
     ];
-    expect(await idsOf(`filters=${encodeURIComponent(JSON.stringify(filters))}`)).toEqual([5, 4, 2, 1]);
+    expect(await listIds(`filters=${encodeURIComponent(JSON.stringify(filters))}`)).toEqual([5, 4, 2, 1]);
   });
 
   // spec: 14.15, 37.7
@@ -152,12 +152,12 @@ describe('the rows of an export', () => {
     expect(Object.keys(json[0])).not.toContain('rawData');
     expect(text).not.toContain('ada@example.org');
     expect((await get('format=csv')).text).not.toContain('ada@example.org');
-    expect(await problemOf('orderByField=email')).toEqual([400, '#/query/orderByField unknown_order']);
-    expect(await problemOf(filter(0, 'email', '=', 'ada@example.org'))).toEqual([
+    expect(await readProblem('orderByField=email')).toEqual([400, '#/query/orderByField unknown_order']);
+    expect(await readProblem(filter(0, 'email', '=', 'ada@example.org'))).toEqual([
       400,
       '#/query/filters/0/key unknown_filter_key',
     ]);
-    expect(await problemOf(filter(0, 'rawData', 'like', '%a%'))).toEqual([
+    expect(await readProblem(filter(0, 'rawData', 'like', '%a%'))).toEqual([
       400,
       '#/query/filters/0/key unknown_filter_key',
     ]);
@@ -179,12 +179,12 @@ describe('a request', () => {
     [filter(0, 'id', '=', 'x'), '#/query/filters/0/value invalid_filter_value'],
     // spec: 30.3, 30.4, 30.5, 30.6, 40.2
   ])('%s is invalid: %s', async (query, violation) => {
-    expect(await problemOf(query)).toEqual([400, violation]);
+    expect(await readProblem(query)).toEqual([400, violation]);
   });
 
   test('with all=true cannot have limit or offset', async () => {
     const headers = { prefer: 'respond-async' };
-    expect(await problemOf('all=true&limit=5&offset=1', headers)).toEqual([
+    expect(await readProblem('all=true&limit=5&offset=1', headers)).toEqual([
       ...[400, '#/query/limit not_allowed', '#/query/offset not_allowed'],
     ]);
   });

@@ -6,7 +6,7 @@ import {
 import { expect, test } from 'vitest';
 import { planExport } from './plan.ts';
 
-const planOf = (request: object) => {
+const toPlan = (request: object) => {
   const settings = { reportingPrivacyLevel: 'none', defaultDateExportFormat: ExportFormat.CSV } as const;
   const { format, rows } = planExport(create(ExportReportingTicketsRequestSchema, request), settings, 0);
   return { format, limit: rows.limit, offset: rows.offset };
@@ -14,9 +14,9 @@ const planOf = (request: object) => {
 
 // spec: 30.2, 30.3, 30.4
 test('an export has the first 100 rows in the format of the setting, unless the request says otherwise', () => {
-  expect(planOf({})).toEqual({ format: ExportFormat.CSV, limit: 100, offset: 0 });
-  expect(planOf({ limit: 1000, offset: 7, format: ExportFormat.JSON })).toEqual({
+  expect(toPlan({})).toEqual({ format: ExportFormat.CSV, limit: 100, offset: 0 });
+  expect(toPlan({ limit: 1000, offset: 7, format: ExportFormat.JSON })).toEqual({
     ...{ format: ExportFormat.JSON, limit: 1000, offset: 7 },
   });
-  expect(planOf({ all: true })).toEqual({ format: ExportFormat.CSV, limit: undefined, offset: 0 });
+  expect(toPlan({ all: true })).toEqual({ format: ExportFormat.CSV, limit: undefined, offset: 0 });
 });

@@ -44,7 +44,7 @@ describe.each(transports)('over %s', (_, open) => {
 
   test('refuses a caller without the right, and an invalid request', async () => {
     const client = createClient(ExportService, open());
-    const codeOf = async (request: object, claims: object) => {
+    const readCode = async (request: object, claims: object) => {
       try {
         for await (const _part of client.exportReportingTickets(request, await bearer(claims)));
       } catch (error) {
@@ -52,10 +52,10 @@ describe.each(transports)('over %s', (_, open) => {
       }
     };
     const reporter = { permissions: ['exportReporting'] };
-    expect(await codeOf({}, { permissions: [] })).toBe(Code.PermissionDenied);
-    expect(await codeOf({ limit: 1001 }, reporter)).toBe(Code.InvalidArgument);
-    expect(await codeOf({ orderByField: 'nothing' }, reporter)).toBe(Code.InvalidArgument);
-    expect(await codeOf({ all: true }, reporter)).toBe(Code.InvalidArgument);
-    expect(await codeOf({ limit: 1 }, { roleId: 1, permissions: [] })).toBeUndefined();
+    expect(await readCode({}, { permissions: [] })).toBe(Code.PermissionDenied);
+    expect(await readCode({ limit: 1001 }, reporter)).toBe(Code.InvalidArgument);
+    expect(await readCode({ orderByField: 'nothing' }, reporter)).toBe(Code.InvalidArgument);
+    expect(await readCode({ all: true }, reporter)).toBe(Code.InvalidArgument);
+    expect(await readCode({ limit: 1 }, { roleId: 1, permissions: [] })).toBeUndefined();
   });
 });

@@ -19,7 +19,7 @@ test('a reader gets numbers, texts and times with their types', async () => {
     [Number.MAX_SAFE_INTEGER, 'äöü 😀\nline', 4_102_444_799],
   ]);
   expect(sheet.name).toBe('tickets');
-  expect(valuesOf(sheet)).toEqual([
+  expect(toValues(sheet)).toEqual([
     ['id', 'subject', 'closed_at'],
     [1, 'Hello', new Date('2026-01-02T03:04:05Z')],
     [-2, '12', null],
@@ -33,7 +33,7 @@ test('a reader gets numbers, texts and times with their types', async () => {
 test('freezes the header row', async () => {
   const sheet = await readBack([]);
   expect(sheet.views[0]).toMatchObject({ state: 'frozen', ySplit: 1 });
-  expect(valuesOf(sheet)).toEqual([['id', 'subject', 'closed_at']]);
+  expect(toValues(sheet)).toEqual([['id', 'subject', 'closed_at']]);
 });
 
 test.each([
@@ -69,7 +69,7 @@ test('writes a file that can be opened, whatever the texts contain', async () =>
       const readable = (text: string) =>
         text.replace(/(?![\t\n\r\u0080-\u009f])[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '\ufffd');
       const expected = texts.map((text) => readable(text).replace(/\r\n?/g, '\n'));
-      expect(valuesOf(sheet).map((row) => row[1])).toEqual(['subject', ...expected]);
+      expect(toValues(sheet).map((row) => row[1])).toEqual(['subject', ...expected]);
     }),
     { numRuns: 30 },
   );
@@ -100,7 +100,7 @@ async function readBack(rows: readonly (readonly Cell[])[]): Promise<exceljs.Wor
   return sheet;
 }
 
-function valuesOf(sheet: exceljs.Worksheet): unknown[][] {
+function toValues(sheet: exceljs.Worksheet): unknown[][] {
   return Array.from({ length: sheet.rowCount }, (_row, index) =>
     columns.map((_column, column) => sheet.getRow(index + 1).getCell(column + 1).value),
   );

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const rows = () => reporting.database.collection<{ _id: number; rawData?: string }>('rows1');
 const path = '/export/reporting_tickets?format=csv';
-const statusOf = async (profileId: number) =>
+const readStatus = async (profileId: number) =>
   (await reporting.request(path, { caller: { ...reporter, profileId } })).status;
 
 /** Requests an export and reads its first bytes only. */
@@ -45,16 +45,16 @@ describe('pages of large rows', () => {
   // guarantee: B6
   test('that a client does not read keep only its own caller waiting', async () => {
     const slow = [await readSlowly(1), await readSlowly(2), await readSlowly(3)];
-    expect(await statusOf(4)).toBe(200);
+    expect(await readStatus(4)).toBe(200);
     const refused = await reporting.request(path, { caller: { ...reporter, profileId: 1 } });
     expect([refused.status, refused.json.code]).toEqual([503, 'too_much_at_once']);
     for (const socket of slow) socket.destroy();
-    expect(await statusOf(1)).toBe(200);
+    expect(await readStatus(1)).toBe(200);
   }, 30_000);
 
   // guarantee: B4
   test('of several exports of one caller are read in turn', async () => {
-    expect(await Promise.all([1, 2, 3].map(() => statusOf(1)))).toEqual([200, 200, 200]);
+    expect(await Promise.all([1, 2, 3].map(() => readStatus(1)))).toEqual([200, 200, 200]);
   });
 
   // guarantee: B6
@@ -84,7 +84,7 @@ describe('pages of large rows', () => {
       };
       await expect(read()).rejects.toThrow('aborted');
     }
-    expect(await statusOf(5)).toBe(200);
+    expect(await readStatus(5)).toBe(200);
   });
 });
 
@@ -100,7 +100,7 @@ describe('rows that are read in steps', () => {
   };
 
   /** Reads all rows of a collection that has one row for each text. Returns the pages, and the bytes that were announced. */
-  async function pagesOf(
+  async function listPages(
     texts: readonly (string | null)[],
     onAdmit: (nth: number) => Promise<unknown> = async () => {},
   ) {
@@ -134,7 +134,7 @@ describe('rows that are read in steps', () => {
   test('come complete and in order, whether their raw data is short or long', async () => {
     const lengths = [1, 16_384, 1, mebibyte, 16_385];
     const texts = [null, ...lengths.map((length) => 'a'.repeat(length)), 'ü'.repeat(8193), 'b', null];
-    const read = await pagesOf(texts);
+    const read = await listPages(texts);
     expect(read.texts).toEqual(texts);
     expect(read.pages.flat().map(({ _id, status }) => [_id, status])).toEqual(texts.map((_, id) => [id + 1, 'open']));
   });
@@ -142,7 +142,7 @@ describe('rows that are read in steps', () => {
   // guarantee: B4
   test('have at most 1 MiB of raw data in a page, or one row', async () => {
     const half = 'h'.repeat(mebibyte / 2);
-    const { announced, pages } = await pagesOf([half, half, half, `${half}x`, 'x'.repeat(2 * mebibyte), 'y']);
+    const { announced, pages } = await listPages([half, half, half, `${half}x`, 'x'.repeat(2 * mebibyte), 'y']);
     expect(pages.map((page) => page.map(({ _id }) => _id))).toEqual([[1, 2], [3], [4], [5], [6]]);
     expect(announced).toEqual([mebibyte, mebibyte / 2, mebibyte / 2 + 1, 2 * mebibyte, 1]);
   });
@@ -150,7 +150,7 @@ describe('rows that are read in steps', () => {
   test('show what they are when they are read, and are left out if they have been erased', async () => {
     const long = 'l'.repeat(mebibyte);
     const collection = () => reporting.database.collection<RowDocument>(`steps${collections}`);
-    const read = await pagesOf([long, long, long], async (nth) => {
+    const read = await listPages([long, long, long], async (nth) => {
       if (nth !== 1) return;
       await collection().updateOne({ _id: 2 }, { $set: { status: 'closed', rawData: 'new' } });
       await collection().updateOne({ _id: 3 }, { $set: { erasedAt: new Date() } });

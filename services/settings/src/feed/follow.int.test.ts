@@ -168,7 +168,7 @@ test('a cursor before the oldest event is 410', async () => {
 });
 
 test('a caller follows at most 10 times at once, and a process has a limit; who leaves makes room', async () => {
-  const statusOf = async (profileId: number) => (await follow({ caller: { profileId } })).status;
+  const readStatus = async (profileId: number) => (await follow({ caller: { profileId } })).status;
   const first = await followWhenFree({ caller: { profileId: 1 } });
   for (let count = 1; count < 10; count++) await followWhenFree({ caller: { profileId: 1 } });
   const refused = await follow({ caller: { profileId: 1 } });
@@ -177,10 +177,10 @@ test('a caller follows at most 10 times at once, and a process has a limit; who 
   for (const profileId of [2, 3]) {
     for (let count = 0; count < 10; count++) await followWhenFree({ caller: { profileId } });
   }
-  expect(await statusOf(4)).toBe(429);
+  expect(await readStatus(4)).toBe(429);
   first.close();
-  await expect.poll(() => statusOf(4)).toBe(200);
-  expect(await statusOf(1)).toBe(429);
+  await expect.poll(() => readStatus(4)).toBe(200);
+  expect(await readStatus(1)).toBe(429);
 });
 
 test('the stream ends when the access token of the caller expires', async () => {

@@ -44,13 +44,13 @@ async function list(query = ''): Promise<Page> {
 }
 
 const append = (...events: TicketChanged[]) => store.append(events);
-const idsOf = ({ json }: Page) => json.events.map(({ eventId }: { eventId: string }) => eventId);
+const listIds = ({ json }: Page) => json.events.map(({ eventId }: { eventId: string }) => eventId);
 
 test('an empty feed has no events, and a cursor that continues with the first', async () => {
   const { json } = await list();
   expect(json).toEqual({ events: [], next: expect.any(String) });
   await append(ticketChanged(1, 1));
-  expect(idsOf(await list(`?after=${json.next}`))).toEqual(['evt_1_1']);
+  expect(listIds(await list(`?after=${json.next}`))).toEqual(['evt_1_1']);
 });
 
 test('an event has the form of the contract', async () => {
@@ -76,9 +76,9 @@ test('an event has the form of the contract', async () => {
 test('next continues after the last event, and stays where it is at the end', async () => {
   await append(...ticketChanges(5));
   const first = await list('?limit=3');
-  expect(idsOf(first)).toEqual(['evt_1_1', 'evt_1_2', 'evt_1_3']);
+  expect(listIds(first)).toEqual(['evt_1_1', 'evt_1_2', 'evt_1_3']);
   const second = await list(`?limit=3&after=${first.json.next}`);
-  expect(idsOf(second)).toEqual(['evt_1_4', 'evt_1_5']);
+  expect(listIds(second)).toEqual(['evt_1_4', 'evt_1_5']);
   const end = await list(`?after=${second.json.next}`);
   expect(end.json).toEqual({ events: [], next: second.json.next });
 });
@@ -90,14 +90,14 @@ test('only events of the given types and ticket are returned', async () => {
     ticketChanged(1, 2),
     ticketChanged(1, 3, { type: INTENT_EXECUTED }),
   );
-  expect(idsOf(await list('?types=ticket.created'))).toEqual(['evt_1_1', 'evt_2_1']);
-  expect(idsOf(await list('?types[]=ticket.created&types[]=intent.executed'))).toEqual([
+  expect(listIds(await list('?types=ticket.created'))).toEqual(['evt_1_1', 'evt_2_1']);
+  expect(listIds(await list('?types[]=ticket.created&types[]=intent.executed'))).toEqual([
     'evt_1_1',
     'evt_2_1',
     'evt_1_3',
   ]);
-  expect(idsOf(await list('?ticketId=1'))).toEqual(['evt_1_1', 'evt_1_2', 'evt_1_3']);
-  expect(idsOf(await list('?ticketId=1&types=ticket.created&types=intent.executed'))).toEqual(['evt_1_1', 'evt_1_3']);
+  expect(listIds(await list('?ticketId=1'))).toEqual(['evt_1_1', 'evt_1_2', 'evt_1_3']);
+  expect(listIds(await list('?ticketId=1&types=ticket.created&types=intent.executed'))).toEqual(['evt_1_1', 'evt_1_3']);
   expect((await list('?ticketId=3')).json).toEqual({ events: [], next: eventCursor(4) });
 });
 
@@ -120,7 +120,7 @@ test('at most 500 events are in a page', async () => {
   await append(...ticketChanges(501));
   const page = await list('?limit=500');
   expect(page.json.events).toHaveLength(500);
-  expect(idsOf(await list(`?after=${page.json.next}`))).toEqual(['evt_1_501']);
+  expect(listIds(await list(`?after=${page.json.next}`))).toEqual(['evt_1_501']);
 });
 
 test('a filter that matches little looks at some thousand events at a time, and next advances', async () => {
@@ -129,9 +129,9 @@ test('a filter that matches little looks at some thousand events at a time, and 
   await append(ticketChanged(2, 1, { type: INTENT_EXECUTED }));
   const first = await list('?types=intent.executed');
   expect(first.json).toEqual({ events: [], next: eventCursor(maxScanned) });
-  expect(idsOf(await list(`?types=intent.executed&after=${first.json.next}`))).toEqual(['evt_2_1']);
+  expect(listIds(await list(`?types=intent.executed&after=${first.json.next}`))).toEqual(['evt_2_1']);
   // An index finds the events of a ticket.
-  expect(idsOf(await list('?ticketId=2'))).toEqual(['evt_2_1']);
+  expect(listIds(await list('?ticketId=2'))).toEqual(['evt_2_1']);
   const ofTicket = await list('?ticketId=1&types=intent.executed');
   expect(ofTicket.json).toEqual({ events: [], next: eventCursor(1000) });
 });
@@ -162,8 +162,8 @@ describe('a cursor', () => {
     await store.removeOlderThan(new Date(clock - 30 * 24 * 3_600_000));
     const expired = await list(`?after=${eventCursor(2)}`);
     expect(expired).toMatchObject({ status: 410, json: { code: 'cursor_expired', title: 'Gone' } });
-    expect(idsOf(await list(`?after=${eventCursor(3)}`))).toEqual(['evt_2_1']);
-    expect(idsOf(await list())).toEqual(['evt_2_1']);
+    expect(listIds(await list(`?after=${eventCursor(3)}`))).toEqual(['evt_2_1']);
+    expect(listIds(await list())).toEqual(['evt_2_1']);
   });
 
   test('that was given out before a crash of the database lost the end of the feed is accepted', async () => {
@@ -171,7 +171,7 @@ describe('a cursor', () => {
     await settings.database.collection('feed').updateOne({}, { $set: { last: 1 } });
     expect((await list(`?after=${eventCursor(2)}`)).json).toEqual({ events: [], next: eventCursor(2) });
     await append(ticketChanged(1, 2), ticketChanged(1, 3));
-    expect(idsOf(await list(`?after=${eventCursor(2)}`))).toEqual(['evt_1_3']);
+    expect(listIds(await list(`?after=${eventCursor(2)}`))).toEqual(['evt_1_3']);
   });
 });
 

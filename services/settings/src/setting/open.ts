@@ -4,7 +4,7 @@ import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_servic
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
-import { traceparentOf } from '@ticketing/runtime/trace.ts';
+import { renderTraceparent } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
@@ -40,7 +40,7 @@ export function openSettings(kit: KitOfSettings, secretBox: SecretBox): SettingP
     newEvent: (call) => ({
       eventId: timeOrderedId('evt', runtime),
       occurredAt: secondsNow(runtime),
-      ...(call && { traceparent: traceparentOf(call.trace) }),
+      ...(call && { traceparent: renderTraceparent(call.trace) }),
     }),
   };
 }

@@ -9,11 +9,11 @@ import { removeSubchannel } from './rules.ts';
 
 /** Deletes a subchannel. Errors: subchannel_not_found, subchannel_in_use. Source: docs/reference/api.md, Subchannels. */
 export async function deleteSubchannel(
-  { settings, findEndpointOf, newEvent }: SubchannelParts,
+  { settings, findEndpoint, newEvent }: SubchannelParts,
   call: Call,
   { id }: DeleteSubchannelRequest,
 ): Promise<DeleteSubchannelResponse> {
-  const webhookId = await findEndpointOf(id);
+  const webhookId = await findEndpoint(id);
   if (webhookId !== undefined) {
     const detail = `The webhook endpoint ${webhookId} names the subchannel.`;
     throw new DomainError('failed_precondition', 'subchannel_in_use', detail);

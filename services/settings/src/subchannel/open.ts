@@ -6,15 +6,15 @@ import type { SettingParts } from '../setting/open.ts';
 export interface SubchannelParts extends Pick<SettingParts, 'settings' | 'secretBox' | 'emailTemplates' | 'newEvent'> {
   subchannelIds: IdSequence;
   /** Finds the webhook endpoint that names a subchannel; undefined if none does. */
-  findEndpointOf(subchannelId: number): Promise<number | undefined>;
+  findEndpoint(subchannelId: number): Promise<number | undefined>;
 }
 
 /** Opens the subchannels on a database. */
 export function openSubchannels(
   { connection }: Pick<Database, 'connection'>,
   { settings, secretBox, emailTemplates, newEvent }: SettingParts,
-  findEndpointOf: SubchannelParts['findEndpointOf'],
+  findEndpoint: SubchannelParts['findEndpoint'],
 ): SubchannelParts {
   const subchannelIds = idSequence(connection, 'subchannel');
-  return { settings, secretBox, emailTemplates, newEvent, subchannelIds, findEndpointOf };
+  return { settings, secretBox, emailTemplates, newEvent, subchannelIds, findEndpoint };
 }

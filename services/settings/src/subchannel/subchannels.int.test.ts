@@ -41,18 +41,18 @@ test('creates a subchannel with defaults and one with every field, and lists the
 
 test('a secret value that is written back as null is kept, and removed with its key', async () => {
   const { json } = await post({ channel: 'email', name: 'A', data: { user: 'u', password: 'p', token: 't' } });
-  const secretsOf = async () => {
+  const readSecrets = async () => {
     const found = await settings.database.collection('configuration').findOne();
     return Object.keys(JSON.parse(found?.subchannels[0].secrets));
   };
   expect(json.data).toEqual({ user: 'u', password: null, token: null });
   const changed = await patch(json.id, { data: { ...json.data, user: 'v' } });
   expect(changed.json.subchannel.data).toEqual({ user: 'v', password: null, token: null });
-  expect(await secretsOf()).toEqual(['/password', '/token']);
+  expect(await readSecrets()).toEqual(['/password', '/token']);
   await patch(json.id, { data: { user: 'v', password: null } });
-  expect(await secretsOf()).toEqual(['/password']);
+  expect(await readSecrets()).toEqual(['/password']);
   await patch(json.id, { data: {} });
-  expect(await secretsOf()).toEqual([]);
+  expect(await readSecrets()).toEqual([]);
 });
 
 test('a secret in a list must be given again, because the items may have moved', async () => {

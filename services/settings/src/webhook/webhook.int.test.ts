@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => harness.stop());
 
-async function problemOf(response: ReturnType<WebhookHarness['request']>) {
+async function readProblem(response: ReturnType<WebhookHarness['request']>) {
   const { status, json } = await response;
   const { code, errors = [] } = json;
   return {
@@ -43,7 +43,7 @@ describe('a webhook endpoint', () => {
     expect(webhooks.map(({ id }: { id: number }) => id)).toEqual([other.id]);
     for (const { id } of [webhook, other]) {
       expect((await harness.request('DELETE', `/webhook/${id}`)).json).toEqual({ success: true });
-      expect(await problemOf(harness.request('GET', `/webhook/${id}`))).toMatchObject({
+      expect(await readProblem(harness.request('GET', `/webhook/${id}`))).toMatchObject({
         status: 404,
         code: 'webhook_not_found',
       });
@@ -78,7 +78,7 @@ describe('a webhook endpoint', () => {
     ['POST', '/delivery/dlv_1/redeliver', {}],
     ['POST', '/recover', { since: 0 }],
   ])('that does not exist is 404 for %s %s', async (method, path, body?: object) => {
-    expect(await problemOf(harness.request(method, `/webhook/99999${path}`, body))).toMatchObject({
+    expect(await readProblem(harness.request(method, `/webhook/99999${path}`, body))).toMatchObject({
       status: 404,
       code: 'webhook_not_found',
     });
@@ -98,7 +98,7 @@ describe('a webhook endpoint', () => {
     ['#/createdAt', 'read_only_field', { url, createdAt: 0 }],
     ['#/description', 'too_long', { url, description: 'a'.repeat(10_001) }],
   ])('is refused at %s with %s', async (pointer, code, body) => {
-    const problem = await problemOf(harness.request('POST', '/webhook', body));
+    const problem = await readProblem(harness.request('POST', '/webhook', body));
     expect(problem).toEqual({ status: 400, code, errors: [[pointer, code]] });
   });
 
@@ -111,7 +111,7 @@ describe('a webhook endpoint', () => {
       ['#/subchannelIds/0', 'unknown_subchannel', { subchannelIds: [5] }],
       ['#/url', 'null_not_allowed', { url: null }],
     ] as const) {
-      const problem = await problemOf(harness.request('PATCH', `/webhook/${id}`, body));
+      const problem = await readProblem(harness.request('PATCH', `/webhook/${id}`, body));
       expect(problem).toEqual({ status: 400, code, errors: [[pointer, code]] });
     }
     await harness.request('DELETE', `/webhook/${id}`);
@@ -150,7 +150,7 @@ describe('the secret of a webhook endpoint', () => {
     const { id } = await harness.createWebhook({ url });
     const rotate = () => harness.request('POST', `/webhook/${id}/rotateSecret`, {});
     for (let count = 2; count <= 10; count += 1) expect((await rotate()).status).toBe(200);
-    expect(await problemOf(rotate())).toMatchObject({ status: 409, code: 'too_many_secrets' });
+    expect(await readProblem(rotate())).toMatchObject({ status: 409, code: 'too_many_secrets' });
     await harness.request('DELETE', `/webhook/${id}`);
   });
 

@@ -15,7 +15,7 @@ export async function requireValidEmailTemplate(
 ): Promise<void> {
   const pointer = '#/template';
   const texts = template === undefined ? [] : [{ kind: 'wrapper' as const, text: template, pointer }];
-  const violations = await rendering.violationsOf(texts, callerKey(caller));
+  const violations = await rendering.findViolations(texts, callerKey(caller));
   if (name === '') {
     violations.unshift({ pointer: '#/name', code: 'too_short', detail: 'must have a character that is not a space' });
   }

@@ -18,7 +18,7 @@ beforeAll(() => {
   patient = openRendering(log, { timeoutMs: 2_000 });
 });
 /** A message that is rendered alone. */
-const inputOf = (template: string, variables: object) => ({
+const toInput = (template: string, variables: object) => ({
   message: template,
   variables: Buffer.from(JSON.stringify(variables)),
   pointer,
@@ -26,7 +26,7 @@ const inputOf = (template: string, variables: object) => ({
 afterAll(() => Promise.all([rendering.close(), patient.close()]));
 
 /** Returns the error codes of work on a template; none if it was done. */
-async function codesOf(work: Promise<unknown>): Promise<string[]> {
+async function listCodes(work: Promise<unknown>): Promise<string[]> {
   try {
     await work;
     return [];
@@ -53,7 +53,7 @@ describe('the processes', () => {
     }).enable();
     const unused = openRendering(log, { timeoutMs: 500 });
     expect(processes).toBe(0);
-    expect((await unused.render(inputOf('{{a}}', { a: 1 }), 'agent')).message).toBe('<p>1</p>');
+    expect((await unused.render(toInput('{{a}}', { a: 1 }), 'agent')).message).toBe('<p>1</p>');
     await expect.poll(() => processes).toBe(3);
     hook.disable();
     await unused.close();
@@ -66,18 +66,18 @@ describe('a hostile template', () => {
     // asvs: 1.3.7
     'that %s is %s',
     async (_name, _summary, { template, variables, outcome }) => {
-      const input = inputOf(template, variables);
-      const saved = await patient.violationsOf([{ kind: 'message', text: template, pointer }], 'author');
+      const input = toInput(template, variables);
+      const saved = await patient.findViolations([{ kind: 'message', text: template, pointer }], 'author');
       const codes = saved.map(({ code }) => code);
       if ('refused' in outcome) {
         expect(codes[0]).toBe(outcome.refused);
-        expect(await codesOf(patient.render(input, 'author'))).toEqual(codes);
+        expect(await listCodes(patient.render(input, 'author'))).toEqual(codes);
         return;
       }
       expect(codes).toEqual([]);
       const takesLong = 'stopped' in outcome && outcome.stopped.includes('template_too_slow');
       const rendered = (takesLong ? rendering : patient).render(input, 'author');
-      if ('stopped' in outcome) expect(outcome.stopped).toContain((await codesOf(rendered)).join());
+      if ('stopped' in outcome) expect(outcome.stopped).toContain((await listCodes(rendered)).join());
       else expect((await rendered).message).toBe(withTags(outcome.rendered));
     },
   );
@@ -85,14 +85,14 @@ describe('a hostile template', () => {
 
 describe('a rendered template', () => {
   const render = async (template: string, variables: object) =>
-    (await patient.render(inputOf(template, variables), 'agent')).message;
+    (await patient.render(toInput(template, variables), 'agent')).message;
 
   // guarantee: I4
   it('may be a megabyte long, and no longer', async () => {
     const template = '<p>{{#each list}}{{this}}{{/each}}';
     const ofBytes = (bytes: number) => ({ list: ['x'.repeat(bytes - 5), 'ä'] });
     expect(await render(template, ofBytes(1024 * 1024))).toHaveLength(1024 * 1024 + 3);
-    expect(await codesOf(render(template, ofBytes(1024 * 1024 + 1)))).toEqual(['template_output_too_large']);
+    expect(await listCodes(render(template, ofBytes(1024 * 1024 + 1)))).toEqual(['template_output_too_large']);
   });
 
   // asvs: 1.1.2
@@ -122,7 +122,7 @@ describe('a rendered template', () => {
 
   it('is stopped after 500 ms', async () => {
     const slow = hostileTemplates.find(({ name }) => name === 'loops in loops without output');
-    const work = rendering.render(inputOf(slow?.template ?? '', slow?.variables ?? {}), 'agent');
+    const work = rendering.render(toInput(slow?.template ?? '', slow?.variables ?? {}), 'agent');
     stoppedReasons.length = 0;
     await expect(work).rejects.toMatchObject({
       reason: 'template_too_slow',
@@ -137,10 +137,10 @@ describe('a rendered template', () => {
     const slow = hostileTemplates.find(({ name }) => name === 'loops in loops without output');
     const slowly = openRendering(log, { timeoutMs: 2_000 });
     let stopped = 0;
-    const show = async (caller: string) => (await slowly.render(inputOf('{{a}}', { a: 1 }), caller)).message;
+    const show = async (caller: string) => (await slowly.render(toInput('{{a}}', { a: 1 }), caller)).message;
     const stop = async (caller: string) => {
-      const input = inputOf(slow?.template ?? '', slow?.variables ?? {});
-      expect(await codesOf(slowly.render(input, caller))).toEqual(['template_too_slow']);
+      const input = toInput(slow?.template ?? '', slow?.variables ?? {});
+      expect(await listCodes(slowly.render(input, caller))).toEqual(['template_too_slow']);
       stopped += 1;
     };
     // All processes have started when each has rendered something.
@@ -150,7 +150,7 @@ describe('a rendered template', () => {
     expect(stopped).toBe(0);
     await Promise.all(stops);
     await Promise.all(['a', 'b', 'c'].map(show));
-    const again = slowly.render(inputOf(slow?.template ?? '', slow?.variables ?? {}), 'author');
+    const again = slowly.render(toInput(slow?.template ?? '', slow?.variables ?? {}), 'author');
     const ended = expect(again).rejects.toMatchObject({ reason: 'sandbox_closed' });
     expect(await show('author')).toBe('<p>1</p>');
     await slowly.close();
@@ -160,7 +160,7 @@ describe('a rendered template', () => {
 
 describe('problems', () => {
   it('say where they are, all at once, for every template of a request', async () => {
-    const found = await patient.violationsOf(
+    const found = await patient.findViolations(
       [
         { kind: 'message', pointer: '#/message', text: 'Hello\n  {{exec "ls"}} {{upper}}' },
         { kind: 'subject', pointer: '#/subject', text: 'a\n{{#if x}}' },

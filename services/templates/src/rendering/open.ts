@@ -31,7 +31,7 @@ export interface RenderInput extends TemplateTexts {
  */
 export interface Rendering {
   /** The problems of texts that are to be saved. A text that cannot be checked within the limits has one too. */
-  violationsOf(inputs: readonly TextInput[], caller: string): Promise<Violation[]>;
+  findViolations(inputs: readonly TextInput[], caller: string): Promise<Violation[]>;
   /**
    * Renders a message into HTML that a client may show, and a subject into plain text of one line.
    *
@@ -106,7 +106,7 @@ export function openRendering(log: Logger, { timeoutMs, onStopped = () => undefi
   }
 
   return {
-    async violationsOf(inputs, caller) {
+    async findViolations(inputs, caller) {
       const found = await Promise.all(inputs.map((input) => violationsIn(input, caller)));
       return found.flat();
     },

@@ -31,7 +31,7 @@ const create = (attachments: object[]) => harness.create('/template', { message:
 const patch = (id: number, body: object) => harness.write('PATCH', `/template/${id}`, body);
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   harness.request(method, path, { headers });
-const namesOf = ({ attachments }: { attachments: { name: string }[] }) => attachments.map(({ name }) => name);
+const listNames = ({ attachments }: { attachments: { name: string }[] }) => attachments.map(({ name }) => name);
 /** How many documents the files of all templates have. */
 const storedDocuments = () =>
   Promise.all(
@@ -114,13 +114,13 @@ describe('PATCH /template/{id} with attachments', () => {
     const { id, attachments } = await create([file(png, 'a'), file(png, 'b'), file(png, 'c')]);
     const given = [{ id: attachments[2].id }, file(Buffer.from('neu'), 'd'), { id: attachments[0].id }];
     const { template } = (await patch(id, { attachments: given })).json;
-    expect(namesOf(template)).toEqual(['c', 'd', 'a']);
+    expect(listNames(template)).toEqual(['c', 'd', 'a']);
     expect((await get(`/template/${id}`)).json).toEqual(template);
     expect((await get(template.attachments[1].url)).text).toBe('neu');
     expect((await get(attachments[0].url)).bytes.equals(png)).toBe(true);
     expect((await get(attachments[1].url)).status).toBe(404);
     expect(await storedDocuments()).toEqual([3, 3, 3]);
-    expect(namesOf((await patch(id, { message: 'x' })).json.template)).toEqual(['c', 'd', 'a']);
+    expect(listNames((await patch(id, { message: 'x' })).json.template)).toEqual(['c', 'd', 'a']);
     expect((await patch(id, { attachments: [] })).json.template.attachments).toEqual([]);
     expect(await storedDocuments()).toEqual([0, 0, 0]);
   });

@@ -68,7 +68,7 @@ function newProcess(hoursFromNow = 0): TemplateParts & DeletionParts {
       tags: erasedIds(connection, erasedCollections.tags, now),
     },
     deletions: templateDeletionStore(connection, now),
-    rendering: { violationsOf: async () => [] } as unknown as TemplateParts['rendering'],
+    rendering: { findViolations: async () => [] } as unknown as TemplateParts['rendering'],
     clients: { snapshots: () => ({}) } as unknown as TemplateParts['clients'],
     aiAgents: (() => ({ dropTemplate })) as unknown as DeletionParts['aiAgents'],
     runtime,
@@ -77,7 +77,7 @@ function newProcess(hoursFromNow = 0): TemplateParts & DeletionParts {
 }
 
 /** A call, with an `Idempotency-Key` if there is an id that the first request has reserved. */
-function callOf(reservedId?: number): Call {
+function toCall(reservedId?: number): Call {
   if (reservedId === undefined) return testCall();
   const idempotency = {
     id: 'first',
@@ -88,11 +88,11 @@ function callOf(reservedId?: number): Call {
   return testCall({}, { idempotency });
 }
 
-const fileOf = (content: Buffer) => ({ name: 'a', base64: content.toString('base64') });
+const toFile = (content: Buffer) => ({ name: 'a', base64: content.toString('base64') });
 
 function newTemplate(contents: readonly Buffer[], reservedId?: number) {
-  const request = create(CreateTemplateRequestSchema, { message: 'Hello', attachments: contents.map(fileOf) });
-  return createTemplate(newProcess(), callOf(reservedId), request);
+  const request = create(CreateTemplateRequestSchema, { message: 'Hello', attachments: contents.map(toFile) });
+  return createTemplate(newProcess(), toCall(reservedId), request);
 }
 
 /** Runs the sweeper as another process would, some hours later. */
@@ -169,7 +169,7 @@ describe('a process that dies between any two writes leaves no file that nothing
       const [kept, dropped] = template?.attachments.map(({ id }) => id) ?? [];
       const request = create(UpdateTemplateRequestSchema, {
         id: template?.id ?? 0,
-        attachments: [fileOf(bytes), { id: kept }],
+        attachments: [toFile(bytes), { id: kept }],
         updateMask: { paths: ['attachments'] },
       });
       const hasDied = await crashAtWrite(nth, when, () => updateTemplate(newProcess(), testCall(), request));

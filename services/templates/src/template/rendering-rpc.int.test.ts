@@ -132,18 +132,18 @@ describe('RenderTemplate', () => {
 
   // guarantee: I6
   it('renders the subject as plain text in one line', async () => {
-    const subjectOf = async (subject: string | null, variables?: object) =>
+    const renderSubject = async (subject: string | null, variables?: object) =>
       (await render((await create({ message: 'a', subject })).id, false, variables)).subject;
-    expect(await subjectOf(null)).toBeUndefined();
-    expect(await subjectOf('Re: {{customer.company}} {{{ticket.subject}}} &amp;')).toBe(
+    expect(await renderSubject(null)).toBeUndefined();
+    expect(await renderSubject('Re: {{customer.company}} {{{ticket.subject}}} &amp;')).toBe(
       'Re: A & B "<GmbH>" Meter & bill <b> &amp;',
     );
     const lines = { in: { text: ' a\r\n b\u2028c\0d\u0085 ' } };
-    expect(await subjectOf('{{in.text}}\te', lines)).toBe('a b c d e');
-    expect(await subjectOf('{{in.text}}', { in: { text: ' \n ' } })).toBeUndefined();
+    expect(await renderSubject('{{in.text}}\te', lines)).toBe('a b c d e');
+    expect(await renderSubject('{{in.text}}', { in: { text: ' \n ' } })).toBeUndefined();
     const pairs = '\u{1f600}'.repeat(600);
-    expect(await subjectOf('{{in.text}}', { in: { text: pairs } })).toBe('\u{1f600}'.repeat(499));
-    expect(await subjectOf('a{{in.text}}', { in: { text: pairs } })).toBe(`a${'\u{1f600}'.repeat(498)}`);
+    expect(await renderSubject('{{in.text}}', { in: { text: pairs } })).toBe('\u{1f600}'.repeat(499));
+    expect(await renderSubject('a{{in.text}}', { in: { text: pairs } })).toBe(`a${'\u{1f600}'.repeat(498)}`);
   });
 
   it.each([

@@ -22,7 +22,7 @@ export async function requireValidTemplate(
   if (message !== undefined) texts.push({ kind: 'message', text: message, pointer: '#/message' });
   if (subject) texts.push({ kind: 'subject', text: subject, pointer: '#/subject' });
   const problems = await Promise.all([
-    parts.rendering.violationsOf(texts, callerKey(call.caller)),
+    parts.rendering.findViolations(texts, callerKey(call.caller)),
     tagId ? unknownTag(parts, call, tagId) : [],
     emailTemplateId ? unknownEmailTemplate(parts.wrappers, emailTemplateId) : [],
     unknownTickets(parts, call, exampleTicketIds),

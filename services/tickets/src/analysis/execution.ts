@@ -8,7 +8,7 @@ import type {
 import { TicketChangeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
-import { traceparentOf } from '@ticketing/runtime/trace.ts';
+import { renderTraceparent } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
 import { eventHeader, eventHeaderFor } from '../event-header.ts';
@@ -44,7 +44,7 @@ export async function recordExecution(
   const { profileId = null, profileKind: kind = 'service' } = request;
   const author = { profileId, isHuman: isHuman({ kind: kind as ProfileKind | 'service' }) };
   const sla = await slaRulesWith(deps, await deps.tags.tree());
-  const header = eventHeader(deps, { profileId, kind }, traceparentOf(call.trace));
+  const header = eventHeader(deps, { profileId, kind }, renderTraceparent(call.trace));
   const execution = {
     intentId,
     intents: intentStates(request.intents),

@@ -6,7 +6,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
-import { traceparentOf } from '@ticketing/runtime/trace.ts';
+import { renderTraceparent } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { staleVersion } from '@ticketing/service-kit/call/if-match.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
@@ -67,7 +67,7 @@ export function openBulks({ store, reservations, tags, settings, customers, writ
       state,
       request: toBinary(UpdateTicketsRequestSchema, request),
       caller: JSON.stringify(caller),
-      traceparent: traceparentOf(trace),
+      traceparent: renderTraceparent(trace),
     } as const;
     const bulk = await store.insert(bulkToInsert);
     if (!bulk) return waitUntilApplied(id);

@@ -8,7 +8,7 @@ import { invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
 import { type Condition, matchesValue, readFilters } from '@ticketing/rest/codec/filter.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
+import { combineQueries, type Query } from '@ticketing/store/document/field-query.ts';
 import type { ReadSettings, TicketSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import { ticketFields } from '../ticket/rules/fields.ts';
@@ -90,7 +90,7 @@ export function openQueue(
   const includesSpam = conditions.some(({ key }) => key === spamStatusKey);
   const groups = wantedGroups(conditions.filter(isOnStatus), includesSpam);
   const others = conditions.filter((condition) => !isOnStatus(condition));
-  const query = allOf([
+  const query = combineQueries([
     ...compileConditions(others, secondsNow(runtime)),
     ...(includesSpam ? [] : runTimeSpamQueries(settings.spamDetectionTagId)),
     ...scope,

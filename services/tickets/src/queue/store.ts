@@ -1,4 +1,4 @@
-import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
+import { combineQueries, type Query } from '@ticketing/store/document/field-query.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import { mongo } from 'mongoose';
 import { defaultQueueGroup, idOfQueueKey, type RoutingOrder } from '../ticket/rules/queue-keys.ts';
@@ -48,7 +48,7 @@ export function queueStore(tickets: TicketCollection): QueueStore {
         const range = {
           group: defaultQueueGroup,
           order,
-          query: allOf(runTimeSpamQueries(spamTagId)),
+          query: combineQueries(runTimeSpamQueries(spamTagId)),
           isFiltered: false,
         };
         const [before, after] = await Promise.all([

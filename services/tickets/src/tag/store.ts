@@ -103,7 +103,7 @@ export function tagStore(connection: Connection, onEvent: () => void, { random }
   const logged = openChangeLog<TagState, TagChange, TagTree>({
     logId: 'tags',
     logs: connection.collection('tagLog') as unknown as mongo.Collection<LogDocument<TagChange>>,
-    idOf: ({ tag }) => tag.id,
+    readId: ({ tag }) => tag.id,
     applyTo: applyTagChange,
     readItems: async () => toTags(await tags.find({}, { outbox: 0, outboxSince: 0, unsent: 0 }).lean<TagDocument[]>()),
     makeTree: (all, revision) => tagTree([...all.values()], revision),

@@ -11,7 +11,7 @@ import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
+import { combineQueries, type Query } from '@ticketing/store/document/field-query.ts';
 import type { CursorCodec } from '@ticketing/store/paging/cursor.ts';
 import { isLargePage, type PageBudget, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { ReadSettings } from '../settings.ts';
@@ -96,7 +96,7 @@ async function select(deps: SearchTicketsDeps, { caller }: Call, list: List): Pr
   // Tags that decide which tickets match must be current; tags that are only shown may be old.
   const tags = isSkillScope ? deps.tags.tree() : deps.tags.recentTree();
   const scope = isSkillScope ? scopeQueries(caller, await tags, spamDetectionTagId) : [];
-  const query = allOf([...conditionQueries, ...scope]);
+  const query = combineQueries([...conditionQueries, ...scope]);
   return { query, tags, counted: { query, conditions, isUnscoped: scope.length === 0 } };
 }
 

@@ -4,7 +4,7 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import { traceparentOf } from '@ticketing/runtime/trace.ts';
+import { renderTraceparent } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { versionPrecondition } from '@ticketing/service-kit/call/if-match.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
@@ -51,7 +51,7 @@ export async function updateTicket(
   call.idempotency?.addSubject(ticketSubject(request.ticketId));
   const plan = planPatch(deps, request.ticketId, patch, {
     caller,
-    traceparent: traceparentOf(call.trace),
+    traceparent: renderTraceparent(call.trace),
     now: secondsNow(deps.runtime),
     includeInWorklog: request.includeInWorklog ?? true,
     sla: await slaRulesWith(deps, tree),

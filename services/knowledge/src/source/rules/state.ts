@@ -108,7 +108,7 @@ function parentViolations(tree: SourceTree, id: number, parent: number | null): 
 
 /** Requires that no source is directly below this one. Errors: knowledge_source_has_children. */
 export function requireChildless(tree: SourceTree, id: number): void {
-  if (tree.childrenOf(id).length === 0) return;
+  if (tree.findChildren(id).length === 0) return;
   const detail = 'There are sources below this one.';
   throw new DomainError('failed_precondition', 'knowledge_source_has_children', detail);
 }

@@ -44,7 +44,7 @@ const alwaysSet = new Set(['_id', ...rowColumns.filter((column) => column.isAlwa
 
 /** Counts the rows that match. Errors: search_too_slow. */
 export function countRows(collection: mongo.Collection<RowDocument>, filter: RowFilter): Promise<number> {
-  return translateTimeLimit(tooSlowDetail, () => countOf(collection, matchStages(filter), filter));
+  return translateTimeLimit(tooSlowDetail, () => countMatches(collection, matchStages(filter), filter));
 }
 
 /**
@@ -108,7 +108,7 @@ async function* readBatches(
     if (count > 0) offset = 0;
     else if (offset > 0) {
       // The offset skips this whole range; the next range skips the rest of it.
-      const passed = await translateTimeLimit(tooSlowDetail, () => countOf(collection, stages, request));
+      const passed = await translateTimeLimit(tooSlowDetail, () => countMatches(collection, stages, request));
       offset = Math.max(0, offset - passed);
     }
   }
@@ -127,7 +127,7 @@ function toProjection({ columns }: RowRequest): Query {
 /** Whether the long text of a row is replaced by its size. */
 const isIncomplete = (row: RowDocument) => typeof row[largeColumn] === 'number';
 
-function largeBytesOf({ [largeColumn]: text }: RowDocument): number {
+function countLargeBytes({ [largeColumn]: text }: RowDocument): number {
   if (typeof text === 'number') return text;
   return typeof text === 'string' ? text.length : 0;
 }
@@ -136,7 +136,7 @@ function largeBytesOf({ [largeColumn]: text }: RowDocument): number {
 function splitBySize(batch: readonly RowDocument[]): { rows: RowDocument[]; bytes: number }[] {
   const pages: { rows: RowDocument[]; bytes: number }[] = [];
   for (const row of batch) {
-    const bytes = largeBytesOf(row);
+    const bytes = countLargeBytes(row);
     const last = pages.at(-1);
     if (last && last.bytes + bytes <= maxPageBytes) {
       last.rows.push(row);
@@ -193,7 +193,7 @@ function secondsSinceLastCustomerMessage(now: number): Query {
   return { $cond: [{ $gt: ['$lastCustomerMessageAt', null] }, seconds, null] };
 }
 
-async function countOf(
+async function countMatches(
   collection: mongo.Collection<RowDocument>,
   stages: readonly Query[],
   limit: Pick<RowFilter, 'maxTimeMs'>,

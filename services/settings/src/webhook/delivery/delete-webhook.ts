@@ -19,7 +19,7 @@ export async function deleteWebhook(
   const existed = await webhooks.remove(id);
   dispatcher.wakeForEndpoints();
   // Runs for a deleted endpoint too, because the first request may have ended before this step.
-  await deliveries.removeOf(id);
+  await deliveries.removeByWebhook(id);
   if (!existed) throw notFound('Webhook');
   return { $typeName: 'ticketing.settings.v1.DeleteWebhookResponse', success: true };
 }

@@ -23,6 +23,6 @@ export async function removeOldDeliveries(
   // Read before the endpoints, because an endpoint is older than its deliveries.
   const withDeliveries = await deliveries.webhookIds();
   const existing = new Set((await webhooks.all()).map(({ id }) => id));
-  for (const id of withDeliveries) if (!existing.has(id)) await deliveries.removeOf(id);
+  for (const id of withDeliveries) if (!existing.has(id)) await deliveries.removeByWebhook(id);
   await erasedTickets.removeOlderThan(now - erasedMs);
 }

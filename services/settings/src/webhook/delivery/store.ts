@@ -61,7 +61,7 @@ export interface DeliveryStore {
    * somebody waits for the deliveries, and they are attempted before others.
    */
   attemptAgain(webhookId: number, ids: readonly string[], options: { isRequested: boolean }): Promise<void>;
-  removeOf(webhookId: number): Promise<void>;
+  removeByWebhook(webhookId: number): Promise<void>;
   /** The endpoints that have deliveries. */
   webhookIds(): Promise<number[]>;
   /** Wipes responses and identifiers from the deliveries of tickets, and keeps later responses from being stored. */
@@ -155,7 +155,7 @@ export function deliveryStore(connection: Connection, runtime: Runtime): Deliver
         await deliveries.updateMany({ ...filter, isPending: true }, { $set: { dueAt: 0, isRequested } });
         await deliveries.updateMany({ ...filter, isPending: false }, { $set: { ...attemptedAgain, isRequested } });
       }),
-    removeOf: (webhookId) =>
+    removeByWebhook: (webhookId) =>
       storeCall(async () => {
         await deliveries.deleteMany({ webhookId });
       }),

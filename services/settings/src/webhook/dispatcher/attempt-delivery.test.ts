@@ -42,14 +42,14 @@ async function attemptAt(respond: OutboundGuard['request'], given = signal, trac
   return { outcome, request: requests[0] ?? expect.unreachable('there was no request') };
 }
 
-const responseOf = (fields: Partial<OutboundResponse>) => async (): Promise<OutboundResponse> => ({
+const toResponse = (fields: Partial<OutboundResponse>) => async (): Promise<OutboundResponse> => ({
   ...{ status: 204, headers: {}, body: Buffer.alloc(0), isComplete: true, address: '192.0.2.1', durationMs: 7 },
   ...fields,
 });
 
 // guarantee: W1
 it('sends the bytes that it has signed, within the limits of an attempt', async () => {
-  const { request } = await attemptAt(responseOf({}));
+  const { request } = await attemptAt(toResponse({}));
   const { body, headers = {}, signal: _signal, ...rest } = request;
   expect(rest).toEqual({
     url: webhook.url,
@@ -74,14 +74,14 @@ it.each([
     const spans: EndedSpan[] = [];
     const record = (span: EndedSpan) => void spans.push(span);
     const tracer = { isSampled: () => isSampled, record } as unknown as Tracer;
-    const { request } = await attemptAt(responseOf({ status }), signal, tracer);
+    const { request } = await attemptAt(toResponse({ status }), signal, tracer);
     const [span] = spans;
     expect(spans).toHaveLength(1);
     expect(span).toMatchObject({ kind: 'client', durationMs: 7, error, attributes: { 'ticketing.webhook.id': 1 } });
     expect(span?.trace).toMatchObject({ traceId, parentSpanId: 'b'.repeat(16) });
     expect(request.headers?.traceparent).toBe(`00-${traceId}-${span?.trace.spanId}-${flags}`);
     // Elsewhere the receiver learns nothing of traces, also of deliveries that were stored while they were recorded.
-    const { request: untraced } = await attemptAt(responseOf({ status }));
+    const { request: untraced } = await attemptAt(toResponse({ status }));
     expect(untraced.headers).not.toHaveProperty('traceparent');
   },
 );
@@ -91,7 +91,7 @@ it.each([
   [300, false],
   [199, false],
 ])('a response with the status %s: delivered is %s', async (status, isDelivered) => {
-  const { outcome } = await attemptAt(responseOf({ status, body: Buffer.from('ok') }));
+  const { outcome } = await attemptAt(toResponse({ status, body: Buffer.from('ok') }));
   expect(outcome).toMatchObject({
     isDelivered,
     attempt: { status, durationMs: 7, responseStart: 'ok', address: '192.0.2.1' },
@@ -123,7 +123,7 @@ it.each([
 ])(
   'keeps the start of a response as at most 4 KiB of text, and how long that is in JSON (%#)',
   async (body, start, bytes) => {
-    const { outcome } = await attemptAt(responseOf({ status: 500, body: Buffer.from(body) }));
+    const { outcome } = await attemptAt(toResponse({ status: 500, body: Buffer.from(body) }));
     expect(outcome?.attempt).toMatchObject({ responseStart: start, responseJsonBytes: bytes });
   },
 );

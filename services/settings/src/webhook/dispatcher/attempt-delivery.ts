@@ -3,7 +3,7 @@ import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import { parseRetryAfter } from '@ticketing/outbound/retry-after.ts';
 import { signatureHeaders } from '@ticketing/outbound/signature-headers.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import { continueTrace, type Trace, traceparentOf } from '@ticketing/runtime/trace.ts';
+import { continueTrace, renderTraceparent, type Trace } from '@ticketing/runtime/trace.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { SecretBox } from '@ticketing/text/sealed-text.ts';
 import { parseEvent } from '../../feed/rules/event.ts';
@@ -48,7 +48,9 @@ export async function attemptDelivery(
   const { tracer } = parts;
   if (!tracer || delivery.traceparent === undefined) return sendDelivery(parts, webhook, delivery, signal);
   const trace = continueTrace(delivery.traceparent);
-  const outcome = await sendDelivery(parts, webhook, delivery, signal, { traceparent: traceparentOf(trace, tracer) });
+  const outcome = await sendDelivery(parts, webhook, delivery, signal, {
+    traceparent: renderTraceparent(trace, tracer),
+  });
   if (outcome) recordAttempt(tracer, trace, delivery, outcome);
   return outcome;
 }

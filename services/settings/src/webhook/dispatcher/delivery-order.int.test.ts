@@ -31,7 +31,7 @@ function changes(ticketIds: readonly number[], versions: number) {
 }
 
 /** The versions of a ticket in the order in which they were first received. */
-function versionsOf(received: readonly ReceivedRequest[], ticketId: number): number[] {
+function listVersions(received: readonly ReceivedRequest[], ticketId: number): number[] {
   const all = received.filter(({ json }) => json.data.ticketId === ticketId).map(({ json }) => json.data.version);
   return [...new Set(all)];
 }
@@ -47,7 +47,7 @@ it('the changes of a ticket are delivered in order, at most 4 at once, and the s
   await harness.createWebhook({ url: receiver.url });
   await harness.publish(...changes(upTo(12), 10));
   await expect.poll(() => receiver.received.length).toBe(120);
-  for (const ticketId of upTo(12)) expect(versionsOf(receiver.received, ticketId)).toEqual(upTo(10));
+  for (const ticketId of upTo(12)) expect(listVersions(receiver.received, ticketId)).toEqual(upTo(10));
   expect(receiver.load.most).toBe(4);
   await receiver.stop();
 });
@@ -64,12 +64,12 @@ it('a ticket that fails waits with all its changes, and delays no other ticket, 
   await expect.poll(others).toBe(100);
   await harness.publish({ ticketId: 1, version: 301 }, { ticketId: 4, version: 1 });
   await expect.poll(others).toBe(101);
-  expect(versionsOf(receiver.received, 1)).toEqual([1]);
-  expect(versionsOf(receiver.received, 2)).toEqual(upTo(50));
+  expect(listVersions(receiver.received, 1)).toEqual([1]);
+  expect(listVersions(receiver.received, 2)).toEqual(upTo(50));
   isFailing = false;
   await harness.moveClock({ byMs: 6_000 });
-  await expect.poll(() => versionsOf(receiver.received, 1).length).toBe(301);
-  expect(versionsOf(receiver.received, 1)).toEqual(upTo(301));
+  await expect.poll(() => listVersions(receiver.received, 1).length).toBe(301);
+  expect(listVersions(receiver.received, 1)).toEqual(upTo(301));
   await receiver.stop();
 });
 
@@ -80,12 +80,12 @@ it('the later changes of a ticket follow when the first one is exhausted', async
   const first = async () => (await harness.deliveries(id))[0];
   for (let attempts = 1; attempts < 10; attempts += 1) {
     await expect.poll(async () => (await first()).attempts.length).toBe(attempts);
-    expect(versionsOf(receiver.received, 1)).toEqual([1]);
+    expect(listVersions(receiver.received, 1)).toEqual([1]);
     await harness.moveClock({ byMs: 7 * 3_600_000 });
   }
   const statuses = async () => (await harness.deliveries(id)).map(({ status }) => status);
   await expect.poll(statuses).toEqual(['exhausted', 'delivered', 'delivered']);
-  expect(versionsOf(receiver.received, 1)).toEqual([1, 2, 3]);
+  expect(listVersions(receiver.received, 1)).toEqual([1, 2, 3]);
   await receiver.stop();
 });
 
@@ -135,7 +135,7 @@ it('several processes share the endpoints; when one stops, nothing is lost and t
     receivers.map(({ received }) => 100 - new Set(received.map(({ headers }) => headers['webhook-id'])).size);
   await expect.poll(missing).toEqual(receivers.map(() => 0));
   for (const { received } of receivers) {
-    for (const ticketId of upTo(10)) expect(versionsOf(received, ticketId)).toEqual(upTo(10));
+    for (const ticketId of upTo(10)) expect(listVersions(received, ticketId)).toEqual(upTo(10));
   }
   await Promise.all(receivers.map((receiver) => receiver.stop()));
 });

@@ -130,7 +130,7 @@ async function setUpEndpoints(
     };
   };
   const pending = () => store.collection('webhookDeliveries').countDocuments({ isPending: true });
-  const firstsOf = (webhookId: number, ticketId: number) => [
+  const listFirsts = (webhookId: number, ticketId: number) => [
     ...new Set(
       received
         .filter((one) => one.url.endsWith(`/${webhookId}`) && one.ticketId === ticketId)
@@ -145,7 +145,7 @@ async function setUpEndpoints(
     async expectAllDelivered() {
       await expect.poll(pending).toBe(0);
       const all = Array.from({ length: versions }, (_, index) => index + 1);
-      for (const id of webhookIds) for (const ticket of ticketIds) expect(firstsOf(id, ticket)).toEqual(all);
+      for (const id of webhookIds) for (const ticket of ticketIds) expect(listFirsts(id, ticket)).toEqual(all);
       const statuses = await store.collection('webhookDeliveries').distinct('status');
       expect(statuses).toEqual([WebhookDeliveryStatus.DELIVERED]);
     },

@@ -30,7 +30,7 @@ export function checkSize(template: string): TemplateProblem | undefined {
   let tags = 0;
   let chars = 0;
   const depths = new BlockDepths();
-  for (const { text, offset } of tagsOf(template)) {
+  for (const { text, offset } of readTags(template)) {
     tags += 1;
     chars += text.length;
     if (tags > sizeLimits.tags) return tooLarge(`A template has at most ${sizeLimits.tags} tags.`, template, offset);
@@ -47,7 +47,7 @@ export function tooDeep(template = '', offset = 0): TemplateProblem {
   return { code: 'template_too_deep', detail, ...findPosition(template, offset) };
 }
 
-function* tagsOf(template: string): Generator<Tag> {
+function* readTags(template: string): Generator<Tag> {
   for (let open = template.indexOf('{{'); open !== -1; ) {
     const isComment = template.startsWith('!--', open + 2) || template.startsWith('~!--', open + 2);
     const close = template.indexOf(isComment ? '--}}' : '}}', open + 2);

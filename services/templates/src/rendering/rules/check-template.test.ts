@@ -9,7 +9,7 @@ function findProblems(template: string): string[] {
   return checked.problems.map(({ code, line, column }) => `${code} at ${line}:${column}`);
 }
 
-const codesOf = (template: string) => [...new Set(findProblems(template).map((text) => text.split(' ')[0]))];
+const listCodes = (template: string) => [...new Set(findProblems(template).map((text) => text.split(' ')[0]))];
 
 // spec: 11.4
 describe('a template is accepted', () => {
@@ -56,8 +56,8 @@ describe('a template has at most', () => {
     ['steps up', `{{${'../'.repeat(pathParts)}a}}`, `{{${'../'.repeat(pathParts + 1)}a}}`, 'template_too_deep'],
     // guarantee: I4
   ])('so many %s', (_what, atLimit, above, code) => {
-    expect(codesOf(atLimit)).toEqual([]);
-    expect(codesOf(above)).toEqual([code]);
+    expect(listCodes(atLimit)).toEqual([]);
+    expect(listCodes(above)).toEqual([code]);
   });
 
   it('so many reported problems', () => {

@@ -61,8 +61,8 @@ class TemplateCheck {
 
   #statement(node: hbs.AST.Statement, depth: number): void {
     if (!this.#enter(node, depth)) return;
-    if (isOf<hbs.AST.MustacheStatement>(node, 'MustacheStatement')) this.#mustache(node, depth);
-    else if (isOf<hbs.AST.BlockStatement>(node, 'BlockStatement')) this.#block(node, depth);
+    if (hasType<hbs.AST.MustacheStatement>(node, 'MustacheStatement')) this.#mustache(node, depth);
+    else if (hasType<hbs.AST.BlockStatement>(node, 'BlockStatement')) this.#block(node, depth);
     else if (node.type !== 'ContentStatement' && node.type !== 'CommentStatement')
       this.#report('syntax_not_allowed', `A template cannot have a ${node.type}.`, node);
   }
@@ -116,7 +116,7 @@ class TemplateCheck {
     if (!keywords) return;
     const param = node.params[keywords.position];
     if (!param) return;
-    const text = isOf<hbs.AST.StringLiteral>(param, 'StringLiteral') ? param.value : undefined;
+    const text = hasType<hbs.AST.StringLiteral>(param, 'StringLiteral') ? param.value : undefined;
     if (text === undefined || !keywords.texts.includes(text)) {
       const texts = keywords.texts.map((one) => `"${one}"`).join(', ');
       this.#report('wrong_argument', `Argument ${keywords.position + 1} of ${name} is one of ${texts}.`, param);
@@ -125,9 +125,9 @@ class TemplateCheck {
 
   #value(node: hbs.AST.Expression, depth: number): void {
     if (!this.#enter(node, depth)) return;
-    if (isOf<hbs.AST.PathExpression>(node, 'PathExpression')) this.#path(node);
-    else if (isOf<hbs.AST.SubExpression>(node, 'SubExpression')) this.#subExpression(node, depth);
-    else if (isOf<hbs.AST.StringLiteral>(node, 'StringLiteral')) this.#literal(node);
+    if (hasType<hbs.AST.PathExpression>(node, 'PathExpression')) this.#path(node);
+    else if (hasType<hbs.AST.SubExpression>(node, 'SubExpression')) this.#subExpression(node, depth);
+    else if (hasType<hbs.AST.StringLiteral>(node, 'StringLiteral')) this.#literal(node);
     else if (!['NumberLiteral', 'BooleanLiteral', 'NullLiteral', 'UndefinedLiteral'].includes(node.type))
       this.#report('syntax_not_allowed', `A template cannot have a ${node.type} here.`, node);
   }
@@ -179,12 +179,12 @@ class TemplateCheck {
 
 /** The name by which a helper is called; undefined for anything that is not a single name. */
 function callName({ path }: Call): string | undefined {
-  if (!isOf<hbs.AST.PathExpression>(path, 'PathExpression') || path.data || path.depth > 0) return undefined;
+  if (!hasType<hbs.AST.PathExpression>(path, 'PathExpression') || path.data || path.depth > 0) return undefined;
   const [name] = path.parts;
   // `this.eq` and `[eq]` are written like values.
   return path.parts.length === 1 && name === path.original ? name : undefined;
 }
 
-function isOf<Node extends hbs.AST.Node>(node: hbs.AST.Node, type: Node['type'] & string): node is Node {
+function hasType<Node extends hbs.AST.Node>(node: hbs.AST.Node, type: Node['type'] & string): node is Node {
   return node.type === type;
 }

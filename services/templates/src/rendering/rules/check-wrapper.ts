@@ -38,7 +38,7 @@ export function endProblems(message: string): readonly TemplateProblem[] {
 const endsLikeTag = (text: string) => text.endsWith('{') || text.endsWith('\\');
 
 function misplacement(wrapper: string, program: hbs.AST.Program): string | undefined {
-  const isText = (node: hbs.AST.Statement) => contentOf(node)?.includes(placeholder) ?? false;
+  const isText = (node: hbs.AST.Statement) => readContent(node)?.includes(placeholder) ?? false;
   if (!program.body.some(isText)) {
     return textIn(program).includes(placeholder)
       ? 'must be outside of blocks, which could repeat it or leave it out'
@@ -57,15 +57,15 @@ const possibleValues = ['', 'x', '%'];
 
 /** The text outside of tags, with `value` in the place of each value. */
 function textIn(program: hbs.AST.Program | undefined, value = ''): string {
-  const textOf = (node: hbs.AST.Statement): string => {
+  const renderText = (node: hbs.AST.Statement): string => {
     if (node.type === 'MustacheStatement') return value;
     const { program: inner, inverse } = node as Partial<hbs.AST.BlockStatement>;
-    return contentOf(node) ?? textIn(inner, value) + textIn(inverse, value);
+    return readContent(node) ?? textIn(inner, value) + textIn(inverse, value);
   };
-  return (program?.body ?? []).map(textOf).join('');
+  return (program?.body ?? []).map(renderText).join('');
 }
 
-function contentOf(node: hbs.AST.Statement): string | undefined {
+function readContent(node: hbs.AST.Statement): string | undefined {
   return node.type === 'ContentStatement' ? String((node as hbs.AST.ContentStatement).original) : undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { TemplateHelper } from './helper.ts';
-import { isTrue, textOf } from './value.ts';
+import { isTrue, toText } from './value.ts';
 
 const comparisons: Readonly<Record<string, (left: string, right: string) => boolean>> = {
   '==': (left, right) => left === right,
@@ -18,7 +18,7 @@ function comparison(name: string, operator: string, meaning: string, examples: T
     isCondition: true,
     meaning,
     examples,
-    call: (left, right) => comparisons[operator]?.(textOf(left), textOf(right)) ?? false,
+    call: (left, right) => comparisons[operator]?.(toText(left), toText(right)) ?? false,
   } satisfies TemplateHelper;
 }
 
@@ -51,7 +51,7 @@ export const conditionHelpers: readonly TemplateHelper[] = [
       ['{{#compare "a" "!=" "a"}}other{{else}}same{{/compare}}', 'same'],
     ],
     keywords: { position: 1, texts: Object.keys(comparisons) },
-    call: (left, operator, right) => comparisons[textOf(operator)]?.(textOf(left), textOf(right)) ?? false,
+    call: (left, operator, right) => comparisons[toText(operator)]?.(toText(left), toText(right)) ?? false,
   },
   comparison('gt', '>', 'Whether the first text comes after the second. "9" comes after "10".', [
     ['{{gt "9" "10"}}', 'true'],
@@ -103,9 +103,9 @@ export const conditionHelpers: readonly TemplateHelper[] = [
 
 function contains(left: unknown, right: unknown): boolean {
   if (Array.isArray(left) || Array.isArray(right)) {
-    const [a, b] = [left, right].map((value) => new Set((Array.isArray(value) ? value : [value]).map(textOf)));
+    const [a, b] = [left, right].map((value) => new Set((Array.isArray(value) ? value : [value]).map(toText)));
     return [...(a ?? [])].some((text) => text !== '' && b?.has(text));
   }
-  const [a, b] = [textOf(left), textOf(right)];
+  const [a, b] = [toText(left), toText(right)];
   return a !== '' && b !== '' && (a.includes(b) || b.includes(a));
 }

@@ -1,5 +1,5 @@
 import type { TemplateHelper } from './helper.ts';
-import { textOf } from './value.ts';
+import { toText } from './value.ts';
 
 /** A date in UTC: milliseconds since 1970, and whether a time belongs to it. */
 interface TemplateDate {
@@ -27,7 +27,7 @@ export const dateHelpers: readonly TemplateHelper[] = [
     ],
     call(value) {
       const date = parseDate(value);
-      if (!date) return textOf(value);
+      if (!date) return toText(value);
       const [year, month, day] = isoDay(date).split('-');
       return `${day}.${month}.${year}`;
     },
@@ -46,17 +46,17 @@ export const dateHelpers: readonly TemplateHelper[] = [
     ],
     call(value, days) {
       const date = parseDate(value);
-      const count = textOf(days);
-      if (!date || !/^-?\d{1,7}$/.test(count)) return textOf(value);
+      const count = toText(days);
+      if (!date || !/^-?\d{1,7}$/.test(count)) return toText(value);
       const moved = { ...date, ms: date.ms + Number(count) * msPerDay };
-      if (!isInRange(moved.ms)) return textOf(value);
+      if (!isInRange(moved.ms)) return toText(value);
       return moved.hasTime ? `${isoDay(moved)} ${new Date(moved.ms).toISOString().slice(11, 19)}` : isoDay(moved);
     },
   },
 ];
 
 function parseDate(value: unknown): TemplateDate | undefined {
-  const text = textOf(value);
+  const text = toText(value);
   if (/^\d{1,12}$/.test(text)) return within({ ms: Number(text) * 1000, hasTime: true });
   const [, day, time, zone] = (text.length <= 40 && written.exec(text)) || [];
   // `Date` would read 30 February as a day of March.

@@ -8,12 +8,12 @@ import type { TemplateProblem } from './problem.ts';
 import { showsBetween } from './wrapper.ts';
 
 /** Templates by their text. A template of a few characters takes a few kB when it is compiled. */
-const cacheOf = (maxSize: number) =>
+const templateCache = (maxSize: number) =>
   new LRUCache<string, CompiledTemplate>({ max: 500, maxSize, sizeCalculation: (_, template) => template.length + 1 });
 
 const compiled: Record<TextForm, LRUCache<string, CompiledTemplate>> = {
-  html: cacheOf(2 * 1024 * 1024),
-  plain: cacheOf(256 * 1024),
+  html: templateCache(2 * 1024 * 1024),
+  plain: templateCache(256 * 1024),
 };
 
 /** A template that `checkTemplate` refuses. */

@@ -1,5 +1,5 @@
 import type { TemplateHelper } from './helper.ts';
-import { textOf } from './value.ts';
+import { toText } from './value.ts';
 
 const titles = new Set(['herr', 'herrn', 'frau', 'mr', 'mrs', 'ms', 'dr', 'prof', 'dipl', 'ing', 'mag']);
 /** Longer texts are no names. */
@@ -20,7 +20,7 @@ export const textHelpers: readonly TemplateHelper[] = [
       ['{{extractFirstName "Frau Dr. Ada Lovelace"}}', 'Ada'],
       ['{{extractFirstName "Lovelace, Ada"}}', 'Ada'],
     ],
-    call: (value) => firstName(textOf(value)),
+    call: (value) => firstName(toText(value)),
   },
   {
     name: 'last4digits',
@@ -29,7 +29,7 @@ export const textHelpers: readonly TemplateHelper[] = [
     isCondition: false,
     meaning: 'The last four digits of a text, for example of an IBAN, whatever is between them.',
     examples: [['{{last4digits "DE89 3704 0044 0532 0130 00"}}', '3000']],
-    call: (value) => lastDigits(textOf(value), 4),
+    call: (value) => lastDigits(toText(value), 4),
   },
   {
     name: 'upper',
@@ -38,7 +38,7 @@ export const textHelpers: readonly TemplateHelper[] = [
     isCondition: false,
     meaning: 'The text in upper case.',
     examples: [['{{upper "straße"}}', 'STRASSE']],
-    call: (value) => textOf(value).toUpperCase(),
+    call: (value) => toText(value).toUpperCase(),
   },
   {
     name: 'lower',
@@ -47,7 +47,7 @@ export const textHelpers: readonly TemplateHelper[] = [
     isCondition: false,
     meaning: 'The text in lower case.',
     examples: [['{{lower "ÄRGER"}}', 'ärger']],
-    call: (value) => textOf(value).toLowerCase(),
+    call: (value) => toText(value).toLowerCase(),
   },
   {
     name: 'default',
@@ -59,7 +59,7 @@ export const textHelpers: readonly TemplateHelper[] = [
       ['{{default customer.company "your company"}}', 'your company'],
       ['{{default 0 "none"}}', '0'],
     ],
-    call: (value, instead) => (textOf(value) === '' ? textOf(instead) : textOf(value)),
+    call: (value, instead) => (toText(value) === '' ? toText(instead) : toText(value)),
   },
   {
     name: 'formatNumberDE',
@@ -73,7 +73,7 @@ export const textHelpers: readonly TemplateHelper[] = [
       ['{{formatNumberDE 1234567.5}}', '1.234.567,5'],
       ['{{formatNumberDE "1234.5" 2}}', '1.234,50'],
     ],
-    call: (value, decimals) => formatNumber(textOf(value), decimals === undefined ? undefined : textOf(decimals)),
+    call: (value, decimals) => formatNumber(toText(value), decimals === undefined ? undefined : toText(decimals)),
   },
 ];
 

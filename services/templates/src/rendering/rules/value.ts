@@ -2,10 +2,10 @@
  * Returns the text of a value in a template, by which helpers compare: for a list the texts of its elements with commas
  * between them, for an unset value or an object the empty text.
  */
-export function textOf(value: unknown): string {
+export function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (Array.isArray(value)) return value.map(textOf).join(',');
+  if (Array.isArray(value)) return value.map(toText).join(',');
   return '';
 }
 

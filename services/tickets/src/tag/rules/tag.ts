@@ -25,7 +25,7 @@ export function changeTag(before: TagState, input: TagInput, now: number): TagSt
 export function requireValidNameAndParent(tree: TagTree, tag: Pick<TagState, 'id' | 'name' | 'parent'>): void {
   const violations = [...nameViolations(tag.name), ...parentViolations(tree, tag.id, tag.parent)];
   if (violations.length > 0) throw invalidInput(violations);
-  const namesake = tree.childrenOf(tag.parent).find(({ id, name }) => id !== tag.id && isSameName(name, tag.name));
+  const namesake = tree.findChildren(tag.parent).find(({ id, name }) => id !== tag.id && isSameName(name, tag.name));
   if (namesake) {
     throw new DomainError('already_exists', 'duplicate_tag', 'A tag of this name exists under the same parent.');
   }
@@ -33,7 +33,7 @@ export function requireValidNameAndParent(tree: TagTree, tag: Pick<TagState, 'id
 
 /** Requires that no tag has this one as its parent. Errors: tag_has_children. */
 export function requireChildless(tree: TagTree, id: number): void {
-  if (tree.childrenOf(id).length === 0) return;
+  if (tree.findChildren(id).length === 0) return;
   throw new DomainError('failed_precondition', 'tag_has_children', 'There are tags below this tag.');
 }
 

@@ -35,14 +35,14 @@ test('the tree finds every tag by its id', () => {
 test('the tree finds the children of a tag, and its ancestors in order', () => {
   const tree = tagTree([tag(1), tag(2, 1), tag(3, 2), tag(4, 1), tag(5)]);
   const ids = (tags: readonly { id: number }[]) => tags.map(({ id }) => id);
-  expect(ids(tree.childrenOf(1))).toEqual([2, 4]);
-  expect(ids(tree.childrenOf(null))).toEqual([1, 5]);
-  expect(tree.childrenOf(3)).toEqual([]);
+  expect(ids(tree.findChildren(1))).toEqual([2, 4]);
+  expect(ids(tree.findChildren(null))).toEqual([1, 5]);
+  expect(tree.findChildren(3)).toEqual([]);
   expect(ids(tree.pathToRoot(3))).toEqual([3, 2, 1]);
   expect(tree.pathToRoot(9)).toEqual([]);
 });
 
 test('the height of a tag is the length of the longest path to a descendant', () => {
   const tree = tagTree([tag(1), tag(2, 1), tag(3, 2), tag(4, 1)]);
-  expect([1, 2, 3, 4, 9].map(tree.heightOf)).toEqual([3, 2, 1, 1, 0]);
+  expect([1, 2, 3, 4, 9].map(tree.measureHeight)).toEqual([3, 2, 1, 1, 0]);
 });

@@ -1,7 +1,7 @@
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import type { Condition } from '@ticketing/rest/codec/filter.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
-import { allOf } from '@ticketing/store/document/field-query.ts';
+import { combineQueries } from '@ticketing/store/document/field-query.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../../test/harness.ts';
@@ -84,7 +84,7 @@ test(`a gap of ${maxGap} ids is filled; a longer one never is, and closed ids en
 });
 
 const listOf = (conditions: readonly Condition[]): CountedList => ({
-  query: allOf(compileConditions(conditions, 0)),
+  query: combineQueries(compileConditions(conditions, 0)),
   conditions,
   isUnscoped: true,
 });
