@@ -60,7 +60,7 @@ export class WorkerPool {
     }
   }
 
-  /** Ends all workers. Those that are starting end as soon as they have started. */
+  /** Ends all workers. A worker that is starting ends as soon as it has started. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#workers].map((worker) => worker.end(closed())));

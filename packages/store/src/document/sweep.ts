@@ -1,6 +1,6 @@
 /**
- * What processes that died have left half done, and how another process finishes or undoes it: the second half of each
- * write that is more than one update of a document.
+ * Finds and settles writes of several documents that a process left half done when it died: another process finishes or
+ * undoes them.
  *
  * Source: packages/store/src/document/README.md, Writes of several documents.
  */

@@ -27,7 +27,7 @@ export interface ExecutionParts {
   intents: IntentStore;
 }
 
-/** Opens the executions. Those of this process end before it stops. */
+/** Opens the executions. This process ends the ones that it runs before it stops. */
 export function openExecution(
   {
     database,

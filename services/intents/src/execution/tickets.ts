@@ -86,7 +86,7 @@ export interface TicketServices {
   analysis(call: OnBehalfOf): Client<typeof AnalysisService>;
 }
 
-/** Opens the calls of the tickets service. Those that only services may make carry no identity of a caller. */
+/** Opens the calls of the tickets service. Calls that only services may make carry no identity of a caller. */
 export function openTicketCalls(services: TicketServices, intents: Pick<IntentStore, 'ofTicket'>): TicketCalls {
   const readOthers = async (ticketId: number, intentId: number) =>
     (await intents.ofTicket(ticketId)).filter(({ id }) => id !== intentId);

@@ -28,7 +28,7 @@ export type ServerReflectionRequest = Message<"grpc.reflection.v1.ServerReflecti
   host: string;
 
   /**
-   * What to return.
+   * Selects the response.
    *
    * @generated from oneof grpc.reflection.v1.ServerReflectionRequest.message_request
    */

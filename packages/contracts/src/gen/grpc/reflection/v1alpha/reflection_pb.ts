@@ -28,7 +28,7 @@ export type ServerReflectionRequest = Message<"grpc.reflection.v1alpha.ServerRef
   host: string;
 
   /**
-   * What to return.
+   * Selects the response.
    *
    * @generated from oneof grpc.reflection.v1alpha.ServerReflectionRequest.message_request
    */
