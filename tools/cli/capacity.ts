@@ -49,7 +49,7 @@ export const command = declareCommand({ usage, options }, async (values) => {
   process.exit(Math.abs(differs) > maxDeviation ? 1 : 0);
 });
 
-/** Measures the CPU time of `count` idle processes of each service, and that of a request. Errors: a request fails. */
+/** Measures the CPU time of `count` idle processes of each service, and of a request. Errors: those of the requests. */
 async function measure(count: number, { rate, seconds }: { rate: number; seconds: number }): Promise<MeasuredPoint> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ticketing-capacity-'));
   const system = await startReplicatedSystem({ dataDir, bundles: await currentBuild(), count: () => count });

@@ -8,7 +8,7 @@ import { type Snippet, snippetsIn } from './snippets.ts';
 /** How the commands of a document are run. */
 export interface RunOptions {
   system: StartedSystem;
-  /** The folder in which the commands run: that of the repository. */
+  /** The folder of the repository, in which the commands run. */
   root: string;
   /** Writes the responses of this run into the document. */
   updates: boolean;

@@ -4,7 +4,7 @@ import { withGeneratedParts } from '../dev/generated-parts.ts';
 /** The document with the drawing of all services, their calls and their events. */
 export const architectureDocument = 'docs/reference/architecture.md';
 
-/** Writes the drawing of the system into the text of the document. Errors: as of `withGeneratedParts`. */
+/** Writes the drawing of the system into the text of the document. Errors: those of `withGeneratedParts`. */
 export function withSystemDrawing(document: string): string {
   const names = services.map(({ name }) => name);
   const calls = services.map(({ name, calls: called }) => `  ${name} --> ${called.join(' & ')}`);

@@ -27,7 +27,7 @@ class UnexpectedResponse extends Error {
   }
 }
 
-/** Asks a process for its readiness and its metrics. `url` is that of its internal port. */
+/** Asks a process for its readiness and its metrics. `url` names its internal port. */
 export async function observeProcess(url: string, expected?: string): Promise<ObservedProcess> {
   try {
     const { report, date } = await readReadiness(url);

@@ -141,7 +141,7 @@ function leastKilled(targets: readonly (SystemProcess | ServerName)[], { killsOf
   return targets.filter((target) => killsOfTarget(target) === least);
 }
 
-/** The service of a role: the second process of a service has that of the first. */
+/** Finds the service of a role. The second process of a service has the role of the first. */
 function findService(role: string): string {
   return role.replace(/^second /, '');
 }

@@ -132,7 +132,7 @@ async function untilRead(readers: readonly Reader[], count: number): Promise<voi
   while (readers.some(isBehind) && Date.now() < deadline) await sleep(pollMs);
 }
 
-/** Reads the records of a client. The id in the header of a webhook must be that of the event. */
+/** Reads the records of a client. The header of a webhook must have the id of the event. */
 function received(file: string): { received: TicketEvent[]; problems: string[] } {
   const events: TicketEvent[] = [];
   const problems: string[] = [];

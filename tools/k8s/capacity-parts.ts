@@ -16,7 +16,7 @@ const loads: readonly PlannedLoad[] = [
 
 /**
  * Writes into the document what the pods of the overlay `prod` request, from the manifests and the costs of requests that the
- * document itself has. Errors: as of `withGeneratedParts`; a document without these costs.
+ * document itself has. Errors: those of `withGeneratedParts`; a document without these costs.
  */
 export function withCapacityParts(document: string): string {
   const objects = readManifests(join(root, 'deploy/k8s/base/!(kustomization|pod|job).yaml'));

@@ -5,7 +5,7 @@ import { markdownTable, withGeneratedParts } from '../dev/generated-parts.ts';
 /** The document with the table of all operations. */
 export const operationsDocument = 'docs/operations/operations.md';
 
-/** Writes the table of all operations into the text of the document. Errors: as of `withGeneratedParts`. */
+/** Writes the table of all operations into the text of the document. Errors: those of `withGeneratedParts`. */
 export function withOperationParts(document: string): string {
   const rows = operationNames().map((name) => {
     const { does, options = [], npm } = operations[name];

@@ -3,7 +3,7 @@ import type { TemplateHelper } from '../../services/templates/src/rendering/rule
 import { helpers } from '../../services/templates/src/rendering/rules/helpers.ts';
 import { markdownTable, withGeneratedParts } from '../dev/generated-parts.ts';
 
-/** Writes the parts of docs/templates.md that follow from the code into its text. Errors: as of `withGeneratedParts`. */
+/** Writes the parts of docs/templates.md that follow from the code into its text. Errors: those of `withGeneratedParts`. */
 export function withTemplateParts(document: string): string {
   return withGeneratedParts(document, { helpers: helperTable(), limits: limitTable() });
 }

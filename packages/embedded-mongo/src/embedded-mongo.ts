@@ -6,7 +6,7 @@ import { readFolderSpace } from './disk-figures.ts';
 export interface EmbeddedMongoOptions {
   /** Created if it does not exist. Only one process can use it at a time. */
   readonly dataDir: string;
-  /** By default any free port. */
+  /** The port; by default any free one. */
   readonly port?: number;
   /** The size to which WiredTiger's cache may grow. */
   readonly cacheSizeMb?: number;
@@ -14,7 +14,7 @@ export interface EmbeddedMongoOptions {
   readonly reserveMb?: number;
   /** How long the start may take, including recovery after a crash. */
   readonly startTimeoutMs?: number;
-  /** After this time `stop` kills the process. No write that was acknowledged with `journal: true` is lost. */
+  /** The time after which `stop` kills the process. No write that was acknowledged with `journal: true` is lost. */
   readonly stopTimeoutMs?: number;
 }
 

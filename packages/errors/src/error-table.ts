@@ -23,7 +23,7 @@ const table: Record<ErrorCode, { rpc: Code; status: number; title: string }> = {
   internal: { rpc: Code.Internal, status: 500, title: 'Internal error' },
 };
 
-/** Reasons whose status is not that of their code. */
+/** The reasons whose status differs from the status of their code. */
 const statusOfReason: Record<string, { status: number; title: string }> = {
   stale_version: { status: 412, title: 'Precondition failed' },
   idempotency_key_reused: { status: 422, title: 'Unprocessable content' },

@@ -6,7 +6,7 @@ export interface AttachmentState {
   id: string;
   /** The name that the sender gave: a label, never a path. */
   name: string;
-  /** In bytes. */
+  /** Units: bytes. */
   size: number;
   /** The media type, detected from the content. */
   contentType: string;

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 export interface OutboundRequest {
   url: string;
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** By lower-case names. `host` is that of the URL and cannot be given. */
+  /** The headers by lower-case names. The URL gives `host`; a request cannot set it. */
   headers?: Readonly<Record<string, string>>;
   /** The bytes that are sent, as they are. */
   body?: Uint8Array | string;

@@ -14,7 +14,7 @@ export interface RunMessage {
   name: string;
   args: readonly unknown[];
   maxOutputBytes: number;
-  /** After this time the worker ends by itself, in case nobody is left who would kill it. */
+  /** The time after which the worker ends by itself, in case nobody is left to kill it. */
   endAfterMs: number;
 }
 

@@ -28,7 +28,7 @@ export interface WorkerShares {
   isSuspect(caller: string): boolean;
 }
 
-/** For how long a caller is remembered, and how many are. */
+/** Limits how long a caller is remembered, and how many callers are. */
 export const suspectMs = 60_000;
 export const maxSuspects = 1_000;
 

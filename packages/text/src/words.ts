@@ -1,6 +1,6 @@
 const defaultMaxWords = 2000;
 const maxWordLength = 64;
-/** Only this many characters of a text are read. */
+/** The characters of a text that are read, from its beginning. */
 export const maxWordsTextLength = 200_000;
 
 /**

@@ -25,7 +25,7 @@ export interface Consumer {
   stop(): Promise<void>;
 }
 
-/** The state of a consumer; its lag is that of the partitions that are assigned to it. */
+/** The state of a consumer. Its lag counts only the partitions that are assigned to it. */
 export interface ConsumerState {
   lagMessages: number;
   restarts: number;
@@ -56,7 +56,7 @@ class GroupConsumer implements Consumer {
   readonly #stopping = new AbortController();
   readonly #passRepeated = onceAMinute();
   readonly #ended: Promise<unknown>;
-  /** Undefined while it is subscribing. */
+  /** Undefined until the consumer has subscribed. */
   #subscription: RunningSubscription | undefined;
   #lagMessages = 0;
   #restarts = 0;
@@ -147,7 +147,7 @@ class GroupConsumer implements Consumer {
     }
   }
 
-  /** Reads the lag; undefined while it is subscribing or stopping, and the last one if it cannot be read. */
+  /** Reads the lag. Returns undefined during a subscription or a stop, and the last lag if the read fails. */
   async #readLag(): Promise<number | undefined> {
     const lag = this.#subscription?.lag().catch(() => this.#lagMessages);
     return (await Promise.race([lag, aborted(this.#stopping.signal)])) ?? undefined;

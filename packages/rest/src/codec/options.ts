@@ -33,7 +33,7 @@ function readDeclaredFieldRules(field: DescField): contract.FieldRules {
   return rules;
 }
 
-/** The field that describes a field too, because its message is declared to be like another; undefined if there is none. */
+/** Finds the field that describes a field too, because its message is declared to be like another. */
 export function findLikeField(field: DescField): DescField | undefined {
   const typeName = getOption(field.parent, contract.like);
   if (typeName === '') return undefined;

@@ -26,7 +26,7 @@ function mayContainShownOnce(desc: DescMessage, seen = new Set<DescMessage>()): 
     if (isShownOnce(field)) return true;
     return field.message !== undefined && !seen.has(field.message) && mayContainShownOnce(field.message, seen);
   });
-  // For a message inside another one this is unknown while the outer one is being searched.
+  // The answer for an inner message is unknown while the outer one is being searched.
   if (isFound || seen.values().next().value === desc) known.set(desc, isFound);
   return isFound;
 }

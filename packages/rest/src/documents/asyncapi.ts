@@ -225,7 +225,7 @@ function addFeed(document: AsyncApiDocument, { event, feed }: DescribedNotificat
   });
 }
 
-/** Here a reference can have no other members; in OpenAPI 3.1 it can have a description. */
+/** Moves references with other members into `allOf`: AsyncAPI allows no such members, unlike OpenAPI 3.1. */
 function withPlainReferences(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withPlainReferences);
   if (typeof value !== 'object' || value === null) return value;

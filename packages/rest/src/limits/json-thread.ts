@@ -16,7 +16,7 @@ export interface JsonThread {
   parse(caller: string, body: Uint8Array): Promise<ParsedJson>;
   /** Checks a body as `parse` does, and gives it back without its value. The given bytes cannot be read afterwards. */
   check(caller: string, body: Uint8Array): Promise<{ body: Uint8Array; violations: readonly Violation[] }>;
-  /** Writes a value as JSON in UTF-8. Errors: `json_crashed`, `json_closed`; that of a value that cannot be copied. */
+  /** Writes a value as JSON in UTF-8. Errors: `json_crashed`, `json_closed`; an Error, if the value cannot be copied. */
   write(caller: string, value: unknown): Promise<Uint8Array>;
   /** Ends the thread. Work without a result fails with `json_closed`. */
   close(): Promise<void>;

@@ -8,7 +8,7 @@ import { parseJson } from './parse-json.ts';
 if (!parentPort) throw new Error('This module runs in a thread only.');
 const port = parentPort;
 
-/** After a text of this size, the garbage is collected at once: the next text would otherwise need twice the memory. */
+/** The size of a text whose garbage is collected at once: the next text would otherwise need twice the memory. */
 const collectedBytes = 8 * 1024 * 1024;
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');

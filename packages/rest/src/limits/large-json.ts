@@ -7,7 +7,7 @@ import { type ParsedJson, parseJson } from './parse-json.ts';
  * (docs/decisions/0028).
  */
 export interface LargeJson {
-  /** Parses a body with `parseJson`. A large one cannot be read afterwards. Errors: as of `JsonThread.parse`. */
+  /** Parses a body with `parseJson`. A large body cannot be read afterwards. Errors: those of `JsonThread.parse`. */
   parse(caller: string, body: Uint8Array): ParsedJson | Promise<ParsedJson>;
   /** Checks a body as `parse` does. Returns its bytes; the given ones cannot be read afterwards. */
   check(caller: string, body: Uint8Array): Promise<{ body: Uint8Array; violations: readonly Violation[] }>;

@@ -1,6 +1,6 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 
-/** The most objects, arrays and commas, and the most keys. */
+/** Limits objects, arrays and commas together, and keys. */
 const maxParts = 60_000;
 const maxKeys = 25_000;
 

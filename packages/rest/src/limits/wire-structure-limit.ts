@@ -147,7 +147,7 @@ function messageContent(message: DescMessage): Content {
   return () => findFields(message);
 }
 
-/** Without a type, the field is an enum. */
+/** Returns the content of a field with a scalar type. A field without a type is an enum. */
 function scalarContent(type: ScalarType | undefined, isPackable: boolean): Content {
   if (type === ScalarType.STRING) return 'text';
   if (type === ScalarType.BYTES) return 'bytes';

@@ -16,16 +16,16 @@ export interface ServerLimits {
   /** Handlers of one caller that run at the same time. */
   handlersOfPerson: number;
   handlersOfMachine: number;
-  /** Streams without an end that one caller follows at the same time, and all callers of a process together. */
+  /** The endless streams that one caller follows at the same time, and all callers of a process together. */
   followersOfCaller: number;
   followers: number;
 }
 
 /** How many connections a listener has at once. */
 export interface ConnectionLimits {
-  /** Of all clients together. */
+  /** The connections of all clients together. */
   total: number;
-  /** Of one client address; 0 for no limit. */
+  /** The connections of one client address; 0 for no limit. */
   ofAddress: number;
 }
 

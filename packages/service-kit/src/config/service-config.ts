@@ -34,7 +34,7 @@ export interface ServiceConfig {
   rateLimits: RateLimits;
   /** Invalid tokens per address and minute; 0 for no limit. */
   failedTokensPerMinute: number;
-  /** How many connections each of its ports has at once. */
+  /** The most connections that each port has at once. */
   connections: ConnectionLimits;
   /** Bytes of the bodies of requests that the process may hold at once. */
   maxBodyBytesInFlight: number;

@@ -7,7 +7,7 @@ import { valueIn } from '../call/request-fields.ts';
 /** A method of a service that deletes something. */
 export interface DeletionMethod {
   method: DescMethod;
-  /** As entries of the audit log have it, for example "ticketing.settings.v1.WebhookService.DeleteWebhook". */
+  /** The name in entries of the audit log, such as "ticketing.settings.v1.WebhookService.DeleteWebhook". */
   name: string;
   /** Whether an entry of the method is a deletion: of some methods only one that sets a certain value. */
   isDeletion(change: Pick<AuditedChange, 'fields'>): boolean;

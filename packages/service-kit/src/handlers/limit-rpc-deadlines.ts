@@ -3,7 +3,7 @@ import { isEventStream } from '@ticketing/rest/codec/options.ts';
 import { callDeadlineMs } from '../call/call.ts';
 
 /**
- * Shortens the deadlines that clients ask for to that of the server, for all methods of a router. Connect itself could
+ * Shortens the deadlines of clients to the deadline of the server, for all methods of a router. Connect itself could
  * only refuse a call with a longer one. A deadline that cannot be parsed is left for Connect to refuse. Streams without
  * an end keep theirs.
  */

@@ -11,7 +11,7 @@ import type { KeySource } from './key-source.ts';
 export const internalTokenType = 'internal+jwt';
 
 const lifetimeSeconds = 60;
-/** How far the clock of the service that mints may be ahead of that of the one that verifies. */
+/** How far the clock of the minting service may be ahead of the clock of the verifying one. */
 const aheadSeconds = 15;
 /** How long a token is accepted beyond its lifetime or its expiry. */
 const lateSeconds = 5;
@@ -22,7 +22,7 @@ const lateSeconds = 5;
 const callerGraceSeconds = 45;
 /** An internal token repeats the claims of an access token, which may have 8 KB, in a longer form. */
 const maxTokenBytes = 12 * 1024;
-/** How long a minted token is used again. It is then valid for another 35 seconds: longer than any request lasts. */
+/** How long a minted token is reused. It stays valid for another 35 seconds: longer than any request lasts. */
 const reuseMs = 25_000;
 
 /** Mints the tokens with which one service calls others. */

@@ -51,7 +51,7 @@ export interface Service<Settings = unknown> {
   /**
    * Carries out an operator's request while the service may be running. Returns how many items are left to do.
    *
-   * Errors: an operation that the service does not have; as of setUp.
+   * Errors: an Error, if the service does not have the operation; those of `setUp`.
    */
   operate(request: OperationRequest, print: Print, environment?: Environment): Promise<number>;
 }

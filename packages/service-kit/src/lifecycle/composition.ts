@@ -29,8 +29,8 @@ export interface Composition {
   /** Whether `handle` is also called with the deletions of tickets, and with the events that were received with them. */
   handlesDeletions?: boolean;
   /**
-   * For the role `consumer` of a service that consumes changes of tickets and stores data of them: called when a ticket was
-   * deleted. `confirmErasure` of the kit is called afterwards.
+   * Erases the data of a deleted ticket, in the role `consumer`. Every service needs it that consumes changes of tickets and
+   * stores data of them. The kit calls `confirmErasure` afterwards.
    */
   eraseTicket?: EraseTicket;
   /** For the role `scheduler`: work that is repeated at an interval. */
@@ -38,8 +38,8 @@ export interface Composition {
   /** Other background work, each with the role that does it. If one cannot start, neither does the process. */
   loops?: readonly { role: Role; start(): WakefulLoop | Promise<WakefulLoop> }[];
   /**
-   * Replace those handlers of `implementations` that delete and need another service: after a restore deletions are made again
-   * while no service runs, and each service makes its share of them again by itself.
+   * Replace the handlers of `implementations` that delete and need another service. After a restore, deletions are repeated
+   * while no service runs: each service repeats its share by itself.
    */
   deletionsAlone?: readonly ServiceImplementation<Call>[];
   /** Further work after a backup was restored, before the service starts. */

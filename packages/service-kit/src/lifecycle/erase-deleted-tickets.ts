@@ -4,7 +4,7 @@ import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { ReceivedEvent } from '@ticketing/events/bus/envelope.ts';
 import type { HandleEvents, HandlerContext } from '@ticketing/events/consumer/event-handler.ts';
 
-/** Erases all data of a deleted ticket that the service stores; `version` is that of the deletion. May be repeated. */
+/** Erases all data of a deleted ticket that the service stores; `version` names the deletion. May be repeated. */
 export type EraseTicket = (ticketId: number, version: number, context: HandlerContext) => Promise<void>;
 
 /** How the deletions among the events are handled. */

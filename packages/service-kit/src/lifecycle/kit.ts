@@ -107,7 +107,7 @@ export interface Kit<Own, Settings> extends BareKit<Own>, StoreParts {
 /** The kit of any service, as the lifecycle uses it. */
 export type AnyKit = BareKit<unknown> | Kit<unknown, unknown>;
 
-/** Whether a kit is that of a service with a database. */
+/** Whether a kit belongs to a service with a database. */
 export function hasStore(kit: AnyKit): kit is Kit<unknown, unknown> {
   return 'database' in kit;
 }
@@ -255,7 +255,7 @@ async function openParts<Own>(
   };
 }
 
-/** Returns the function that returns the guard. Its errors: the service makes no such requests. */
+/** Opens the guard, if the service has one. The function returns it. Errors: an Error, if there is none. */
 function openOutbound({ entry, config }: KitProcess<unknown>, opened: AsyncDisposableStack): () => OutboundGuard {
   const guard = config.outbound && outboundGuard(config.outbound);
   if (guard) opened.defer(() => guard.close());

@@ -221,7 +221,7 @@ function problemContext(
   };
 }
 
-/** The address of the client, which the gateway sends with its token; without a verified token, that of the peer. */
+/** Finds the address of the client: the gateway sends it with its token. Without a verified token the peer counts. */
 function findClientAddress({ headers, ip }: FastifyRequest, caller: Caller | undefined): string | undefined {
   const forwarded = headers['x-forwarded-for'];
   return caller && typeof forwarded === 'string' ? forwarded : ip;

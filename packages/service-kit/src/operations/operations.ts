@@ -7,11 +7,11 @@ export interface OperationArguments {
    * point of the audit log that was noted before.
    */
   key?: string | undefined;
-  /** For `deletions`: the time since which; all if undefined. */
+  /** The time from which `deletions` lists; undefined for all. */
   since?: Date | undefined;
-  /** For `ledger` and `apply-ledger`: the file of the ledger; undefined where `apply-ledger` deletes nothing. */
+  /** The file of `ledger` and `apply-ledger`; undefined where `apply-ledger` deletes nothing. */
   file?: string | undefined;
-  /** For `apply-ledger`: how many ids of each sequence may have been handed out after what the ledger knows. */
+  /** How many ids of each sequence `apply-ledger` counts as handed out after the last extension of the ledger. */
   idMargin?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface OperationDescription {
 /** How many ids of each sequence a restore leaves out, unless another number is given. */
 export const defaultIdMargin = '5000';
 
-/** Stands for the file of `apply-ledger` where no ledger is kept. An empty file could be a lost ledger. */
+/** Replaces the file of `apply-ledger` where no ledger is kept: an empty file could be a lost ledger. */
 export const withoutLedger = 'without-ledger';
 
 const noted: OperationOption = {

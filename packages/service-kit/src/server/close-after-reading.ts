@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** For how long, and how many bytes of it, the rest of a body is read after the response. */
+/** The time and the bytes for which the rest of a body is read after the response. */
 const maxMs = 1_000;
 const maxBytes = 1024 * 1024;
 const checkMs = 20;

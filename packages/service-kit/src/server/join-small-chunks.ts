@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ByteCollector, noteJoined } from '@ticketing/runtime/byte-collector.ts';
 import type { FastifyInstance } from 'fastify';
 
-/** From this size on, a chunk is passed on as it is. Units: bytes. */
+/** The size from which a chunk is passed on unchanged. Units: bytes. */
 const largeBytes = 16 * 1024;
 /** The most bytes, and the most chunks, that are joined to one piece. */
 const maxJoinedBytes = 64 * 1024;

@@ -55,7 +55,7 @@ const decompressions = new Map<string, () => Transform>([
 
 /** How the message of a request is written. */
 interface Format {
-  /** Whether it is in an envelope, which says its length and whether it is compressed. */
+  /** Whether an envelope says the length of the message, and whether it is compressed. */
   isEnveloped: boolean;
   isJson: boolean;
   /** The header that names the compression. */
@@ -87,7 +87,7 @@ function limitRequest(
   if (encoding !== 'identity' && !decompress) return { ...request, body: nothing() };
   const header = new Headers(request.header);
   header.delete(format.encodingHeader);
-  // The length is that of the compressed message.
+  // The length counts the compressed message.
   header.delete('content-length');
   const check = { method, format, decompress, ...options };
   return { ...request, header, body: checkedBody(body, request, check) };

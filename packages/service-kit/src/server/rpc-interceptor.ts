@@ -62,7 +62,7 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
       });
       const response = await rejectOnAbort(next(request), signal);
       for (const [name, value] of responseHeaders) response.header.set(name, value);
-      // A message is encoded as soon as this has returned it, before anything else is done.
+      // Connect encodes a message as soon as this has returned it, before anything else is done.
       if (!response.stream) for (const done of whenEncoded) setImmediate(done);
       return response;
     } catch (thrown) {

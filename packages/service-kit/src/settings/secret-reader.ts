@@ -1,7 +1,7 @@
 import type { Client } from '@connectrpc/connect';
 import type { ConfigurationService } from '@ticketing/contracts/ticketing/settings/v1/configuration_service_pb.ts';
 
-/** Returns the value of a secret setting, as of a version of the configuration; undefined if it has none. */
+/** Returns the value of a secret setting in a version of the configuration; undefined if it has none. */
 export type SecretReader = (version: number) => Promise<string | undefined>;
 
 /** Reads a secret setting once for each version of the configuration. It is kept in memory only. */

@@ -24,7 +24,7 @@ export interface SettingsCopy {
    * The copy, by default a recent one; `defaultConfiguration` itself before the first copy was made. Read the owner's
    * one before a request is refused because of the copy.
    *
-   * Errors: store_unavailable, if it was never read; those of `refresh` for that of the owner.
+   * Errors: store_unavailable, if it was never read; those of `refresh`, for the copy of the owner.
    */
   read(age?: SettingsAge): Promise<Configuration>;
   /** Reads the configuration from the settings service and stores it, unless the copy is newer. Errors: settings_unavailable. */
@@ -85,7 +85,7 @@ export function openSettingsCopy(
   };
 }
 
-/** Any failure is transient: events that need the settings are handled again. */
+/** Counts any failure as transient: events that need the settings are handled again. */
 function unavailable(error: unknown): never {
   const detail = 'The settings cannot be read from the settings service.';
   throw new DomainError('unavailable', 'settings_unavailable', detail, { cause: error, retryAfterSeconds: 5 });

@@ -18,7 +18,7 @@ export interface AuditedChange {
   traceId: string;
 }
 
-/** An entry of the audit log. Its number is one more than that of the entry before it. */
+/** An entry of the audit log. Its number follows the number of the entry before it. */
 export interface AuditEntry extends AuditedChange {
   number: number;
   /** Identifies the change: an entry is appended once. */

@@ -29,7 +29,7 @@ export interface AuditLog {
   discard(id: string): Promise<void>;
   /**
    * Appends the changes that were made, and those that began two minutes ago. Any number of processes may do this at once.
-   * Returns the last entry that was ever appended, whoever has appended it.
+   * Returns the last entry that any process has appended.
    */
   seal(): Promise<ChainPoint | undefined>;
   /** The entries that are kept, in order; those after a number, if it is given. */
@@ -193,7 +193,7 @@ async function advance(points: Collections['points'], id: PointDocument['_id'], 
 }
 
 async function removeOlderThan({ chain, points }: Collections, time: string): Promise<void> {
-  // Entries stand in the order in which they were appended, which differs a little from that of their times.
+  // The order of the entries differs a little from the order of their times.
   const [firstKept] = await chain
     .find({ at: { $gte: time } }, { projection: { _id: 1 } })
     .sort({ _id: 1 })

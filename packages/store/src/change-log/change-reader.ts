@@ -11,7 +11,7 @@ export interface Snapshot<Item, Change, Tree> {
 
 /** Reads the items. The last snapshot stays in memory: one small read shows whether it is still current. */
 export interface ChangeReader<Item, Change, Tree> {
-  /** All items as of now. */
+  /** Reads the current items. */
   read(): Promise<Snapshot<Item, Change, Tree>>;
   /** All items, at most one second old. */
   readRecent(): Promise<Snapshot<Item, Change, Tree>>;

@@ -8,7 +8,7 @@ import { changeReader, type LogDocument, type ReaderOptions } from './change-rea
 
 /** Items that are changed through a log. */
 export interface LoggedItems<Change, Tree> {
-  /** All items as of now. Errors: those of the driver. */
+  /** Reads the current items. Errors: those of the driver. */
   tree(): Promise<Tree>;
   /** All items, at most one second old. Errors: those of the driver. */
   recentTree(): Promise<Tree>;
@@ -39,7 +39,7 @@ export interface LogOptions<Item, Change, Tree> extends Omit<ReaderOptions<Item,
   random: Runtime['random'];
 }
 
-/** After this many attempts, a preparation belongs to a process that has probably died. */
+/** The attempts after which the process that has prepared a change has probably died. */
 const attemptsBeforeRepair = 3;
 
 /**

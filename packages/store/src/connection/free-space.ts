@@ -66,7 +66,7 @@ export function requireSpace(space: Pick<FreeSpace, 'isFull'>): void {
 interface DatabaseStats {
   fsTotalSize?: number;
   fsUsedSize?: number;
-  /** In a sharded cluster, those of each shard. */
+  /** The disks of each shard, in a sharded cluster. */
   raw?: Record<string, DatabaseStats>;
 }
 

@@ -44,7 +44,7 @@ export async function readStoreId(connection: Connection): Promise<string | unde
   return (await openFormats(connection).findOne({ _id: id }))?.storeId;
 }
 
-/** The id of a copied database; undefined if an older version has set it up. Errors: as of `readCopiedDocuments`. */
+/** The id of a copied database; undefined if an older version has set it up. Errors: those of `readCopiedDocuments`. */
 export async function copiedStoreId(folder: string): Promise<string | undefined> {
   for await (const { storeId } of readCopiedDocuments(folder, id)) if (typeof storeId === 'string') return storeId;
   return undefined;

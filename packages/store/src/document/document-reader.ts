@@ -136,7 +136,7 @@ function readByDriver(buffer: Buffer, start: number, at: number): unknown {
   return mongo.BSON.deserialize(document)[''];
 }
 
-/** Exact for every time that a Date can hold. */
+/** Reads an integer, exactly for every time that a Date can hold. */
 function readInt64(buffer: Buffer, at: number): number {
   return buffer.readInt32LE(at + 4) * 2 ** 32 + buffer.readUInt32LE(at);
 }

@@ -17,7 +17,7 @@ interface PartDocument {
   bytes: mongo.Binary;
   /** The subjects of the response, as `kind/id`. */
   subjects: readonly string[];
-  /** From when on the part is removed unless its request refers to it; null once that was checked. */
+  /** The time from which the part is removed unless its request refers to it; null once that was checked. */
   checkAt: Date | null;
   expiresAt: Date;
 }

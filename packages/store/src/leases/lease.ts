@@ -80,7 +80,7 @@ export function openLeases<Document extends Leased<string | number>>(
       const mayClaim = given.owner === undefined ? isFree() : { $or: [isFree(), { 'lease.owner': owner }] };
       const claimed = await collection.findOneAndUpdate({ ...filter, ...mayClaim } as never, change as never, options);
       if (claimed || !setOnInsert) return (claimed as (Document & { lease: Lease }) | null) ?? undefined;
-      // Not by an upsert: servers report a key that exists already in different ways there.
+      // An upsert would not do: servers report a key that exists already in different ways there.
       const document = { ...setOnInsert, ...increment, ...set, _id: filter._id, lease };
       try {
         await collection.insertOne(document as never);

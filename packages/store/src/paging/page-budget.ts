@@ -15,7 +15,7 @@ export interface PageLimits {
   reading: number;
   /** All encoded responses that are being sent. */
   sending: number;
-  /** Of one caller, in both states together. */
+  /** The bytes of one caller, in both states together. */
   ofCaller: number;
   /** How long a request waits for bytes. */
   waitMs: number;

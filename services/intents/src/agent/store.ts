@@ -33,7 +33,7 @@ export interface AiAgentStore {
   nextId(): Promise<number>;
   /** Adds an AI agent; one with this id stays as it is. Errors: duplicate_ai_agent. */
   add(agent: AiAgentState): Promise<void>;
-  /** As `add`, but with a number at the end of a slug that another one has. */
+  /** Adds as `add` does, with a number at the end of a slug that another AI agent has. */
   addNumbered(agent: AiAgentState): Promise<void>;
   find(id: number): Promise<AiAgentState | undefined>;
   findBySlug(slug: string): Promise<AiAgentState | undefined>;
@@ -165,11 +165,11 @@ interface AiAgentDocument
   channels: Channel[];
   detection: DetectionState;
   options: OptionState[];
-  /** As JSON text, because their names can be any. */
+  /** The schema as JSON text, because its parameters can have any names. */
   parameters: string | null;
-  /** With `executableBy` and `allowClosed`: a process of an earlier version refuses further fields beside it. */
+  /** JSON, with `executableBy` and `allowClosed`: a process of an earlier version refuses further fields beside it. */
   executor: string;
-  /** For queries: the ids that it names, and whether it may have secrets. */
+  /** The ids that it names, and whether it may have secrets. Queries use them. */
   tagIds: number[];
   templateId: number | null;
   callsBackend: boolean;

@@ -9,7 +9,7 @@ import { summarise } from './summary.ts';
 
 /** The findings of an analysis in the text of a ticket. */
 export interface Analysis extends Classes {
-  /** Null if there is too little text. */
+  /** The language; null if there is too little text. */
   language: Language | null;
   /** Null for languages without a list of sentiment words. */
   sentiment: Sentiment | null;

@@ -106,7 +106,7 @@ async function readEndpoint({ settings, readKey }: OpenaiParts): Promise<ModelEn
   return { baseUrl: aiBaseUrl, model: aiModel, apiKey, version };
 }
 
-/** Estimates the tokens of a question with a short answer. Most texts have more bytes in a token. */
+/** Estimates the tokens of a question with a short answer. Most texts have more bytes in a token than it assumes. */
 function estimateTokens(question: Question): number {
   return Math.ceil(Buffer.byteLength(JSON.stringify(question)) / 3) + 200;
 }

@@ -89,7 +89,7 @@ export async function analyseTicket(
   while (await analyses.isPending(ticketId)) {
     const claimed = await analyses.claim(ticketId);
     if (claimed) {
-      // Not aborted with the call: it is applied also if the caller has gone.
+      // The end of the call does not abort it: it is applied even if the caller has gone.
       const run = runAnalysis(context, claimed, stopping).finally(() => awaited.delete(run));
       awaited.add(run);
       const outcome = await run;

@@ -75,7 +75,7 @@ function checkCall({ backend }: ExecutionContext, { agent }: ExecutionPlan): Che
   if (agent.executor.type !== 'http') throw new Error('only an HTTP executor calls a backend system');
   const { method, url } = agent.executor;
   const problem = backend.checkUrl(url);
-  // Without its query, which can hold a secret.
+  // The query is left out, because it can hold a secret.
   return problem ? { refusal: problem.code } : { details: { method, url: url.replace(/[?#].*$/s, '') } };
 }
 

@@ -152,7 +152,7 @@ interface Attempt {
   onRefused(refusal: string | undefined): ExecutionChange;
 }
 
-/** Calls another service. Errors: those that are no refusal, as long as the step can be repeated. */
+/** Calls another service. Errors: those of the call that are no refusal, as long as the step can be repeated. */
 async function attempt({ execution }: Step, runtime: Runtime, { work, onRefused }: Attempt): Promise<ExecutionChange> {
   try {
     return await work();

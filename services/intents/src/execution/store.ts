@@ -35,7 +35,7 @@ export interface ExecutionStore {
   renew(claim: Claimed<number>): Promise<boolean>;
   /** Stores a step. Returns false if another process has taken the execution over, and nothing was stored. */
   advance(claim: Claimed<number>, change: ExecutionChange): Promise<boolean>;
-  /** As `advance`, and ends the claim. */
+  /** Stores a change as `advance` does, and ends the claim. */
   release(claim: Claimed<number>, change?: ExecutionChange): Promise<boolean>;
   /** Reads the ids of the executions that can be taken over, in batches. */
   abandoned(): AsyncIterable<number>;

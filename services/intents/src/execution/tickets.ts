@@ -44,7 +44,7 @@ export function shownMessage(text: string): string {
 
 /** The message to write. */
 export interface OutgoingMessage {
-  /** The tickets service writes one message for a key. */
+  /** The key of the message: the tickets service writes one for a key. */
   key: string;
   /** Undefined for the message of the response template. */
   text?: string;

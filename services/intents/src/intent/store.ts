@@ -47,7 +47,7 @@ const { READY, EXECUTED, INVALIDATED } = TicketIntentStatus;
 const maxShown = 100;
 /** The number of invalidated intents of a ticket that are kept. */
 const maxInvalidated = 10;
-/** The bytes of the intents that a ticket shows: well below the limit of a message, and that of a ticket. */
+/** The bytes of the intents that a ticket shows: well below the limits of a message and of a ticket. */
 const maxBytes = 1024 * 1024;
 
 /** Opens the intents on a connection. */

@@ -95,7 +95,7 @@ function openQueue(
     async record(changes) {
       if (changes.length === 0) return;
       await storeCall(() => record(examples, changes, at()));
-      // The erasure of a ticket that was deleted meanwhile has not seen what was recorded.
+      // The erasure of a ticket that was deleted meanwhile has not seen these changes.
       await erase([...(await deleted.tickets.among(changes.map(({ ticketId }) => ticketId)))]);
     },
     claim: () =>

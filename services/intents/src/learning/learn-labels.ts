@@ -114,7 +114,7 @@ function splitBlocks(lesson: Lesson): Block[] {
   });
 }
 
-/** For each example the scores of the labels by a model of the folds without it. */
+/** Scores the labels of each example by a model of the folds without it. */
 function heldOutScores(block: Block): number[][] {
   // These fits start from nothing: weights of a model that has seen the examples would flatter it.
   const models = Array.from({ length: folds }, (_, left) =>

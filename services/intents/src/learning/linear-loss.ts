@@ -6,7 +6,7 @@ export interface LinearProblem {
   vectors: readonly Vector[];
   /** The number of features. */
   features: number;
-  /** For each vector a byte per column: 1 if the label of the column is right. */
+  /** A byte per column for each vector: 1 if the label of the column is right. */
   labels: Uint8Array;
   columns: number;
   /** Whether each vector has exactly one of the labels (softmax); otherwise each label is right or wrong by itself. */

@@ -56,7 +56,7 @@ export interface ModelStore {
     training: ClaimedTraining,
     model: { bytes: Uint8Array; examples: number; labels: number },
   ): Promise<StoredModel | undefined>;
-  /** Ends a training without a model. After a failure there is none for a while. */
+  /** Ends a training without a model. A failure delays the next training. */
   release(training: ClaimedTraining, failure?: { error: string; delayMs: number }): Promise<void>;
 }
 

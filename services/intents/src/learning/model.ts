@@ -32,7 +32,7 @@ export interface Column {
 export interface Model {
   vocabulary: Vocabulary;
   columns: readonly Column[];
-  /** For each feature of the vocabulary the weights of all columns. */
+  /** The weights of all columns, for each feature of the vocabulary. */
   weights: Int8Array;
   /** The probability from which on tags are proposed. */
   tagThreshold: number;

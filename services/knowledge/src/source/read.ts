@@ -36,7 +36,7 @@ export async function readSources(
   return ids.flatMap((id) => shown.get(id) ?? []);
 }
 
-/** Reads one source. Errors: knowledge_source_not_found, also if it is deleted. */
+/** Reads one source. Errors: knowledge_source_not_found, even if it is only deleted. */
 export async function readSource(
   parts: Pick<SourceParts, 'sources' | 'runtime'>,
   call: Call,

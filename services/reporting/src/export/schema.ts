@@ -21,7 +21,7 @@ export interface ExportJob {
   /** The file that the current attempt writes, or the finished file. */
   fileId: string | null;
   fileBytes: number;
-  /** How many rows match, before limit and offset. */
+  /** The number of rows that match, before limit and offset. */
   matches: number | null;
   /** Whether the file contains personal data. */
   isPersonal: boolean;

@@ -98,7 +98,7 @@ export async function buildEventIndexes(connection: Connection): Promise<void> {
   const events = eventCollection(connection);
   await events.createIndex({ eventId: 1 }, { unique: true });
   await events.createIndex({ ticketId: 1, _id: 1 });
-  // With the position, so that the first event since a time is found without reading those after it.
+  // The position makes it possible to find the first event since a time without reading the events after it.
   await events.createIndex({ receivedAt: 1, _id: 1 });
 }
 

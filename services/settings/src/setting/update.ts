@@ -6,7 +6,7 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { SettingParts } from './open.ts';
 import { saveSettings } from './save.ts';
 
-/** Changes a setting. Errors: as of `saveSettings`. Source: docs/reference/api.md, Settings. */
+/** Changes a setting. Errors: those of `saveSettings`. Source: docs/reference/api.md, Settings. */
 export async function updateSetting(
   parts: SettingParts,
   call: Call,

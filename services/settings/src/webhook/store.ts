@@ -50,7 +50,7 @@ export interface WebhookStore {
 
 interface WebhookDocument extends Omit<WebhookState, 'id'> {
   _id: number;
-  /** One of as many as there may be endpoints, so that the limit holds for concurrent requests too. */
+  /** A number below the limit of endpoints. It is unique, so that the limit holds for concurrent requests too. */
   slot: number;
 }
 
@@ -71,7 +71,7 @@ export function webhookStore(connection: Connection, runtime: Pick<Runtime, 'ran
     if (others.some(({ _id }) => _id === id)) return true;
     const taken = new Set(others.map(({ slot }) => slot));
     const free = Array.from({ length: maxWebhooks }, (_, index) => index).filter((index) => !taken.has(index));
-    // Any of them, so that requests at the same time seldom want the same one.
+    // The slot is random, so that concurrent requests seldom want the same one.
     const slot = free[Math.floor(runtime.random() * free.length)];
     if (slot === undefined) return false;
     try {

@@ -10,7 +10,7 @@ export interface TemplateDeletion {
 
 /** The deletions of response templates that AI agents may not know of yet. Errors of every operation: store_unavailable. */
 export interface TemplateDeletionStore {
-  /** Adds a deletion; one that is there stays. */
+  /** Adds a deletion, unless it is there already. */
   begin(id: number): Promise<void>;
   /** The oldest deletions, at most `limit`. */
   oldest(limit: number): Promise<TemplateDeletion[]>;

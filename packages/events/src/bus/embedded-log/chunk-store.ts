@@ -29,7 +29,7 @@ export interface ChunkStore {
   appendedAt(topic: string, partition: number, offset: number): Promise<number | undefined>;
   /** The number of the last chunk; 0 if there is none. */
   lastSequence(topic: string, partition: number): Promise<number>;
-  /** For each partition, the last chunk after the given number, if there is one. At most 1,000 chunks are read. */
+  /** Reads the last chunk of each partition after the given number, if there is one. Reads at most 1,000 chunks. */
   appendedAfter(sequences: ReadonlyMap<string, number>): Promise<Map<string, number>>;
   /** Removes chunks that were appended before a time, except the last: the next chunk gets its number from it. */
   removeOlder(topic: string, partition: number, than: Date): Promise<void>;

@@ -101,7 +101,7 @@ const initial = {
 /**
  * Builds the AI agent of a creation. The slug is derived from the name if the request has none.
  *
- * Units: `now` in Unix seconds. Errors: as of `changeAiAgent`. Source: docs/reference/api.md, AI agents.
+ * Units: `now` in Unix seconds. Errors: those of `changeAiAgent`. Source: docs/reference/api.md, AI agents.
  */
 export function newAiAgent(id: number, input: NamedInput, box: SecretBox, now: number): AiAgentState {
   const { name } = input;

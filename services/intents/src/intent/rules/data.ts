@@ -14,7 +14,7 @@ const comparisonsPerPart = 4;
 /** The number of parts that a check with `multipleOf` counts as, because its numbers can have hundreds of digits. */
 const partsOfDivision = 25;
 const maxViolations = 100;
-/** A violation can repeat a part of the schema. */
+/** The most characters of a violation, which can repeat a part of the schema. */
 const maxDetailChars = 500;
 
 /**

@@ -24,7 +24,7 @@ export interface SubchannelState {
   interface: string;
   enabled: boolean;
   emailTemplateId: number | null;
-  /** Without its secret values, which are null. */
+  /** The data, with null for each secret value. */
   data: JsonObject;
   /** The secret values of `data`, by JSON Pointer. */
   secrets: Readonly<Record<string, SealedText>>;

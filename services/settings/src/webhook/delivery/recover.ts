@@ -56,7 +56,7 @@ async function findPositions(
   const [first, afterLast, bounds] = [
     await events.firstSince(new Date(from)),
     await events.firstSince(new Date(before)),
-    // Read last, so that the bounds contain the positions of the other reads.
+    // The bounds are read last, so that they contain the positions of the other reads.
     await events.bounds(),
   ];
   const end = bounds?.last ?? 0;

@@ -79,7 +79,7 @@ export function startEndpointWorker(parts: WorkerParts, webhookId: number): Endp
 
   /** Reads deliveries, until there are enough or no more. */
   async function load(): Promise<void> {
-    // Before the read, because a wake during the read must cause another one.
+    // Cleared before the read, because a wake during the read must cause another one.
     mayHaveMore = false;
     const due = await queue.due(webhookId, runtime.now(), pending.tickets(), windowSize);
     const hasTakenAll = pending.add(due.deliveries);

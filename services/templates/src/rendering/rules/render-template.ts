@@ -64,7 +64,7 @@ export function withTags(rendered: string): string {
   return text === '' ? '' : `<p>${text.replace(/\r\n?|\n/g, '<br />')}</p>`;
 }
 
-/** Renders a template as a subject: plain text of one line, in which nothing is escaped. Errors: as of `renderHtml`. */
+/** Renders a template as a subject: plain text of one line, in which nothing is escaped. Errors: those of `renderHtml`. */
 export function renderSubject(template: string, variables: object): string {
   const line = limited(withLength(compile(template, 'plain'), variables))
     .replace(/[\s\p{Cc}]+/gu, ' ')

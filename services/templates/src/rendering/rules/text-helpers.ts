@@ -5,7 +5,7 @@ const titles = new Set(['herr', 'herrn', 'frau', 'mr', 'mrs', 'ms', 'dr', 'prof'
 /** Longer texts are no names. */
 const maxNameLength = 320;
 const maxDecimals = 6;
-/** From here on a number is written with an exponent, which is not how people write it. */
+/** The least number that is written with an exponent, unlike people write it. */
 const maxNumber = 1e15;
 
 /** Helpers for texts and numbers. Source: docs/reference/api.md, Templates. */
