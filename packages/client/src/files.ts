@@ -15,7 +15,7 @@ export function toAttachment(name: string, content: Uint8Array | string): Attach
 }
 
 /**
- * The file name that a response suggests, without folders; undefined if it suggests none.
+ * Returns the file name that a response suggests, without folders; undefined if it suggests none.
  *
  * Source: RFC 6266.
  */

@@ -1,5 +1,5 @@
 /**
- * The address of an operation: its path with the values of its parameters, and its query.
+ * Returns the address of an operation: its path with the values of its parameters, and its query.
  *
  * Shape: a list of texts or numbers becomes a repeated parameter (`types=a&types=b`), a list of objects one with brackets
  * (`filters[0][key]=a`). Parameters that are undefined are left out.

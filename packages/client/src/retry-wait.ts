@@ -13,7 +13,7 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined;
 }
 
-/** The wait after a failed attempt if the server names none: exponential, half of it random. */
+/** Returns the wait after a failed attempt if the server names none: exponential, half of it random. */
 export function backoffMs(attempt: number, random: () => number = Math.random): number {
   const ceiling = Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 1));
   return ceiling / 2 + (ceiling / 2) * random();

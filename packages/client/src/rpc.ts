@@ -40,7 +40,7 @@ export function tokenInterceptor(token: RpcOptions['token']): Interceptor {
   };
 }
 
-/** The problem in an error of a call: its stable `reason` and the input's violations. Undefined if there is none. */
+/** Returns the problem in an error of a call: its stable `reason` and the input's violations. Undefined if there is none. */
 export function rpcProblem(error: unknown): Problem | undefined {
   return ConnectError.from(error).findDetails(ProblemSchema)[0];
 }

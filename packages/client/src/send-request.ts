@@ -59,7 +59,7 @@ export async function sendRequest(request: OutgoingRequest, options: SendOptions
   }
 }
 
-/** The wait before the next attempt; undefined if there is none. */
+/** Returns the wait before the next attempt; undefined if there is none. */
 function waitBefore(
   attempt: number,
   error: Error,

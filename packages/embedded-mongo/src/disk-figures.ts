@@ -18,7 +18,7 @@ export function withDiskFigures(run: RunMessage, dataDir: string): RunMessage {
   };
 }
 
-/** The size of the disk of a folder, and how much of it its user can still write. Units: bytes. */
+/** Returns the size of the disk of a folder, and how much of it its user can still write. Units: bytes. */
 export async function readFolderSpace(folder: string): Promise<{ total: number; free: number }> {
   const { bsize, blocks, bavail } = await statfs(folder);
   return { total: blocks * bsize, free: bavail * bsize };

@@ -10,12 +10,12 @@ export interface Platform {
 const oldestGlibcMinor = 36;
 const nativeGlibcMinor = 38;
 
-/** The platform of this process. */
+/** Returns the platform of this process. */
 export function currentPlatform(): Platform {
   return { os: process.platform, arch: process.arch, glibc: process.platform === 'linux' ? glibcVersion() : undefined };
 }
 
-/** The reason, in one sentence, why the engine cannot run on a platform; undefined if it can. */
+/** Returns the reason, in one sentence, why the engine cannot run on a platform; undefined if it can. */
 export function unsupportedReason({ os, arch, glibc }: Platform): string | undefined {
   const hasBinaries =
     (os === 'linux' && (arch === 'x64' || arch === 'arm64') && glibc !== undefined) ||

@@ -34,7 +34,7 @@ export async function* wireMessages(chunks: AsyncIterable<Buffer>): AsyncGenerat
   }
 }
 
-/** How many bytes are needed next: 4 for the length of a message, then the whole message. */
+/** Returns how many bytes are needed next: 4 for the length of a message, then the whole message. */
 function nextLength(bytes: Buffer): number {
   if (bytes.length < 4) return 4;
   const length = bytes.readInt32LE(0);

@@ -63,7 +63,7 @@ export class DomainError extends Error {
   }
 }
 
-/** The error for invalid input, with all violations. */
+/** Makes the error for invalid input, with all violations. */
 export function invalidInput(violations: readonly Violation[]): DomainError {
   const reasons = new Set(violations.map((violation) => violation.code));
   const [only] = reasons;
@@ -75,7 +75,7 @@ export function invalidInput(violations: readonly Violation[]): DomainError {
   return new DomainError('invalid_argument', reason, detail, { violations });
 }
 
-/** The error for something that does not exist, or that the caller may not see: `notFound('Ticket')`. */
+/** Makes the error for something that does not exist, or that the caller may not see: `notFound('Ticket')`. */
 export function notFound(what: string): DomainError {
   return new DomainError('not_found', `${what.toLowerCase().replaceAll(' ', '_')}_not_found`, `${what} not found`);
 }

@@ -41,7 +41,7 @@ const statusOfReason: Record<string, { status: number; title: string }> = {
   upstream_failed: { status: 502, title: 'Bad gateway' },
 };
 
-/** The HTTP status of an error. The text of an internal error must not reach the client. */
+/** Returns the HTTP status of an error. The text of an internal error must not reach the client. */
 export function toHttpStatus(error: DomainError): { status: number; title: string; isInternal: boolean } {
   const row = table[error.code];
   const { status, title } = statusOfReason[error.reason] ?? row;
@@ -53,13 +53,13 @@ const codeOfRpcCode = new Map<Code, ErrorCode>(
   Object.keys(table).map((name) => [table[name as ErrorCode].rpc, name as ErrorCode]),
 );
 
-/** The name of a Connect code. */
+/** Returns the name of a Connect code. */
 export function toErrorCode(code: Code): ErrorCode {
   return codeOfRpcCode.get(code) ?? 'unknown';
 }
 
 /**
- * The error as RPC clients receive it. The reason and the violations are sent as a `Problem` detail, and
+ * Returns the error as RPC clients receive it. The reason and the violations are sent as a `Problem` detail, and
  * how long to wait as `retry-after`.
  */
 export function toConnectError(error: DomainError): ConnectError {

@@ -70,7 +70,7 @@ export async function waitForNone(what: string, count: () => Promise<number>, pr
   print(`0 ${what}`);
 }
 
-/** How many events are still in outboxes, not yet sent. */
+/** Returns how many events are still in outboxes, not yet sent. */
 export async function unsentCount(outboxes: readonly Outbox[]): Promise<number> {
   const states = await Promise.all(outboxes.map((outbox) => outbox.state()));
   return states.reduce((sum, { events }) => sum + events, 0);

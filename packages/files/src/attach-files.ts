@@ -163,7 +163,7 @@ function requireValidInputs(inputs: readonly AttachmentInput[], places: readonly
   requireSizes(measureSizes(inputs), places);
 }
 
-/** The sizes of the files, as far as they are in the request. */
+/** Returns the sizes of the files, as far as they are in the request. */
 function measureSizes(inputs: readonly AttachmentInput[]): number[] {
   return inputs.map(({ base64 = '' }) => decodedSize(base64));
 }

@@ -2,7 +2,7 @@ import type { Attachment } from '@ticketing/contracts/ticketing/tickets/v1/conve
 import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { AttachmentState } from './attachment.ts';
 
-/** The messages of attachments. `path` names the resource under which clients find them, for example `/ticket/1`. */
+/** Returns the messages of attachments. `path` names the resource under which clients find them, for example `/ticket/1`. */
 export function attachmentMessages(path: string, attachments: readonly AttachmentState[]): Attachment[] {
   return attachments.map((attachment) => attachmentMessage(path, attachment));
 }

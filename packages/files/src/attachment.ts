@@ -29,13 +29,13 @@ export const maxMessageFiles = 20;
 
 const maxNameLength = 320;
 
-/** An id of an attachment, from 8 random bytes. */
+/** Returns an id of an attachment, from 8 random bytes. */
 export function toAttachmentId(random: Buffer): string {
   return (random.readBigUInt64BE() % 36n ** 8n).toString(36).padStart(8, '0');
 }
 
 /**
- * A name as a label of one line: without control characters, and without those that change the direction of writing,
+ * Returns a name as a label of one line: without control characters, and without those that change the direction of writing,
  * which can hide the end of the name. Without a name, one that is made of the file ending.
  */
 export function attachmentName(given: string, fileEnding: string | null): string {
@@ -47,7 +47,7 @@ export function attachmentName(given: string, fileEnding: string | null): string
   return name === '' ? `attachment${fileEnding === null ? '' : `.${fileEnding}`}` : name;
 }
 
-/** The ending of a file name in lower case, without the dot; null if it has none. */
+/** Returns the ending of a file name in lower case, without the dot; null if it has none. */
 export function readFileEnding(name: string): string | null {
   return /[^.]\.([a-z\d]{1,16})$/i.exec(name)?.[1]?.toLowerCase() ?? null;
 }

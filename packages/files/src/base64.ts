@@ -6,7 +6,7 @@ export class InvalidBase64Error extends Error {
 /** A multiple of 4, so that each piece can be decoded alone. A piece takes about a millisecond. */
 const pieceLength = 512 * 1024;
 
-/** How many bytes a text in base64 has, if it is valid. */
+/** Returns how many bytes a text in base64 has, if it is valid. */
 export function decodedSize(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
   return Math.max(0, Math.floor((base64.length * 3) / 4) - padding);

@@ -53,8 +53,8 @@ function safeHeaders(name: string): Record<string, string> {
 }
 
 /**
- * The range of a header; undefined if there is none, or one that is to be ignored: several ranges, another unit, or a text
- * that is no range. A suffix (`-500`) may be longer than the file.
+ * Returns the range of a header; undefined if there is none, or one that is to be ignored: several ranges, another
+ * unit, or a text that is no range. A suffix (`-500`) may be longer than the file.
  */
 function parseRange(header: string | undefined, size: number): Download['range'] | undefined {
   const [, first = '', last = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? [];

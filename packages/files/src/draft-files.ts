@@ -12,7 +12,7 @@ import { invalidAttachment } from './file-errors.ts';
 /** The new list of files of a draft or a template: the files stored for it, and the ids of those that it keeps. */
 export interface DraftFiles {
   stored: readonly AttachmentState[];
-  /** The list in the order of the request. Errors: unknown_attachment; those of `requireSizes`. */
+  /** Returns the list in the order of the request. Errors: unknown_attachment; those of `requireSizes`. */
   listFor(current: readonly AttachmentState[]): AttachmentState[];
 }
 

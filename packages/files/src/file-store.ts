@@ -24,9 +24,9 @@ export interface FileStore {
    * Ends the checks of files that their owner lists, except of files whose check was moved to a time after `now`.
    */
   settle(keys: readonly string[], now: Date): Promise<void>;
-  /** Some files whose check is due. */
+  /** Returns some files whose check is due. */
   toCheck(now: Date, limit: number): Promise<StoredFile[]>;
-  /** Some files that are assigned to an owner. */
+  /** Returns some files that are assigned to an owner. */
   ofOwner(ownerId: OwnerId, limit: number): Promise<string[]>;
   /** Reads bytes of a file: from `start` up to, but not including, `end`. Errors: an Error if they do not exist. */
   read(key: string, range: ByteRange): AsyncIterable<Uint8Array>;
@@ -126,7 +126,7 @@ export function fileStore(connection: Connection): FileStore {
   };
 }
 
-/** A cursor of one chunk at a time: the stream of GridFS reads up to 16 MiB ahead. */
+/** Returns a cursor of one chunk at a time: the stream of GridFS reads up to 16 MiB ahead. */
 async function* readChunks(
   chunks: mongo.Collection<ChunkDocument>,
   key: string,

@@ -94,7 +94,7 @@ function cleanTags(text: string): string {
   return parts.join('');
 }
 
-/** A start tag with its harmless attributes only. */
+/** Returns a start tag with its harmless attributes only. */
 function cleanTag(tag: string, name: string): string {
   const cleaned = sanitiseHtml(tag);
   const closing = `</${name.toLowerCase()}>`;

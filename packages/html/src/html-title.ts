@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
 
-/** The title of an HTML document: its `<title>`, else its first heading; empty if it has neither. */
+/** Returns the title of an HTML document: its `<title>`, else its first heading; empty if it has neither. */
 export function htmlTitle(html: string): string {
   const found = { title: '', heading: '' };
   let open: keyof typeof found | undefined;

@@ -38,7 +38,7 @@ class MarkupReader implements TokenizerCallbacks {
     this.#wanted = wanted;
   }
 
-  /** The result. A tag that has no end is text. */
+  /** Returns the markup. A tag that has no end is text. */
   markup(): string {
     this.ontext(this.#readTo, this.#html.length);
     return this.#writer.end();

@@ -33,7 +33,7 @@ export function addressMatcher(ranges: readonly AddressRange[]): (address: strin
   };
 }
 
-/** An address without its zone, and an IPv4-mapped one as the IPv4 address that it contains. */
+/** Returns an address without its zone, and an IPv4-mapped one as the IPv4 address that it contains. */
 function unwrapped(text: string): Pick<AddressRange, 'address' | 'family'> | undefined {
   const [address = ''] = text.split('%');
   const version = isIP(address);

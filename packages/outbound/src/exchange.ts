@@ -25,7 +25,7 @@ export interface ExchangeResult extends CollectedBody {
 export interface Connection {
   /** The address of the server; undefined while there is no connection. */
   address: string | undefined;
-  /** How many bytes were received on it. */
+  /** Returns how many bytes were received on it. */
   bytesReceived(): number;
 }
 
@@ -71,7 +71,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else options.signal.addEventListener('abort', this.#onAbort);
   }
 
-  /** The request is about to be sent on a connection. */
+  /** Called when the request is about to be sent on a connection. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#isSettled) {
       controller.abort(new Error('The exchange has ended.'));

@@ -68,7 +68,7 @@ async function resolveAccepted(name: string, protocol: string, rules: AddressRul
   return addresses.map((address) => ({ address, family: isIP(address) }));
 }
 
-/** The error for a connection that could not be opened. */
+/** Makes the error for a connection that could not be opened. */
 function connectError(error: Error, protocol: string): OutboundError {
   if (error instanceof OutboundError) return error;
   // Several addresses were dialled: the first failure is reported for all.
@@ -83,7 +83,7 @@ function connectError(error: Error, protocol: string): OutboundError {
   return new OutboundError(kind, { code, address: findErrorAddress(first) });
 }
 
-/** The code of an error of Node or undici; only words, so that it cannot contain anything of a request. */
+/** Returns the code of an error of Node or undici; only words, so that it cannot contain anything of a request. */
 export function findErrorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return /^[A-Z\d_]{1,64}$/.test(code) ? code : undefined;

@@ -22,7 +22,7 @@ const clientOptions: Client.Options = {
 export interface OriginPools {
   /** Sends a request; the exchange has its result. */
   send(options: Dispatcher.DispatchOptions & { origin: string }, exchange: Exchange): void;
-  /** The origins that have a pool. */
+  /** Returns the origins that have a pool. */
   origins(): readonly string[];
   /** Ends all connections. */
   destroy(): Promise<void>;

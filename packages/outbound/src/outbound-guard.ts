@@ -17,7 +17,10 @@ export interface OutboundGuardOptions extends AddressOptions {
 
 /** Makes requests to addresses that clients configure or send, and refuses those that lead into private networks. */
 export interface OutboundGuard {
-  /** The problem of a URL that a client wants to save. The addresses of a name are checked only when it is dialled. */
+  /**
+   * Returns the problem of a URL that a client wants to save. The addresses of a name are checked only when it is
+   * dialled.
+   */
   checkUrl(url: string): UrlProblem | undefined;
   /** Sends a request. Errors: an OutboundError, or the reason of the signal. Nothing is repeated. */
   request(request: OutboundRequest): Promise<OutboundResponse>;
@@ -90,7 +93,7 @@ function requireNoHost(headers: OutboundRequest['headers'] = {}): void {
   if (hasHost) throw new OutboundError('request_refused', { code: 'HOST_HEADER' });
 }
 
-/** A signal that aborts at the deadline of a request, or with the request's own signal. */
+/** Returns a signal that aborts at the deadline of a request, or with the request's own signal. */
 function startTimeLimit({ deadlineMs, signal }: OutboundRequest): { signal: AbortSignal; clear(): void } {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(new OutboundError('timeout')), deadlineMs);

@@ -6,8 +6,9 @@ export type ResolveHost = (name: string) => Promise<readonly string[]>;
 const loopback = ['127.0.0.1', '::1'];
 
 /**
- * A resolver that asks the name servers of this machine. It does not use `dns.lookup`, which takes one of the four threads
- * of the process for as long as a name server does not respond: a few hosts with slow name servers would stop it.
+ * Returns a resolver that asks the name servers of this machine. It does not use `dns.lookup`, which takes one of the
+ * four threads of the process for as long as a name server does not respond: a few hosts with slow name servers would
+ * stop it.
  *
  * Shape: IPv4 addresses first. `localhost` and names below it are the loopback addresses; /etc/hosts and search domains are
  * not used.

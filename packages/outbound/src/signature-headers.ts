@@ -11,8 +11,8 @@ export interface SignedMessage {
 const encodedSecret = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * The headers of Standard Webhooks for a message, with a signature of each secret. A secret `whsec_…` stands for the bytes that
- * its base64 encodes, any other one for those of its text.
+ * Returns the headers of Standard Webhooks for a message, with a signature of each secret. A secret `whsec_…` stands
+ * for the bytes that its base64 encodes, any other one for those of its text.
  */
 export function signatureHeaders(secrets: readonly string[], { id, at, body }: SignedMessage): Record<string, string> {
   const signatures = secrets.map((secret) => {

@@ -12,7 +12,7 @@ export interface ByteBudget {
    * limit lets others pass. Errors: RangeError for more bytes than a key may have; the reason of the signal.
    */
   acquire(key: string, bytes: number, signal: AbortSignal): Promise<() => void>;
-  /** The bytes that are taken. */
+  /** Returns the bytes that are taken. */
   used(): number;
 }
 

@@ -57,14 +57,14 @@ export class ConfigReader {
     this.#known = [...services, 'test'].map((name) => name.toUpperCase());
   }
 
-  /** A text; required if there is no default. */
+  /** Reads a text; required if there is no default. */
   text(name: string, options: TextRule & { default?: string } = {}): string {
     const value = this.optionalText(name, options) ?? options.default;
     if (value === undefined) this.#add(name, 'is required');
     return value ?? '';
   }
 
-  /** A text that may be missing. */
+  /** Reads a text that may be missing. */
   optionalText(name: string, { pattern, accepts, meaning }: TextRule = {}): string | undefined {
     this.#declared.add(this.#prefix + name);
     const value = this.#environment[this.#prefix + name]?.trim();
@@ -76,8 +76,8 @@ export class ConfigReader {
   }
 
   /**
-   * A text that may be missing, of a variable without the prefix of the system: one of a standard that other programs follow
-   * too.
+   * Reads a text that may be missing, of a variable without the prefix of the system: one of a standard that other
+   * programs follow too.
    */
   standardText(name: string, { pattern, accepts, meaning }: TextRule = {}): string | undefined {
     const value = this.#environment[name]?.trim();
@@ -88,7 +88,7 @@ export class ConfigReader {
     return value;
   }
 
-  /** A whole number within bounds. */
+  /** Reads a whole number within bounds. */
   integer(name: string, options: { default: number; min: number; max: number }): number {
     const text = this.optionalText(name);
     if (text === undefined) return options.default;
@@ -100,7 +100,7 @@ export class ConfigReader {
     return value;
   }
 
-  /** A TCP port; 0 means any free port. */
+  /** Reads a TCP port; 0 means any free port. */
   port(name: string, fallback: number): number {
     return this.integer(name, { default: fallback, min: 0, max: 65_535 });
   }
@@ -110,7 +110,7 @@ export class ConfigReader {
     return this.choice(name, ['true', 'false'], fallback ? 'true' : 'false') === 'true';
   }
 
-  /** One of a list of words. */
+  /** Reads one of a list of words. */
   choice<Word extends string>(name: string, words: readonly Word[], fallback: Word): Word {
     const text = this.optionalText(name);
     const word = text === undefined ? fallback : words.find((candidate) => candidate === text);
@@ -118,7 +118,7 @@ export class ConfigReader {
     return word ?? fallback;
   }
 
-  /** Some of a list of words, separated by commas; all of them by default. */
+  /** Reads some of a list of words, separated by commas; all of them by default. */
   choices<Word extends string>(name: string, words: readonly Word[]): readonly Word[] {
     const text = this.optionalText(name);
     if (text === undefined) return words;
@@ -128,7 +128,7 @@ export class ConfigReader {
     return words.filter((word) => chosen.includes(word));
   }
 
-  /** An absolute URL with one of the given protocols. */
+  /** Reads an absolute URL with one of the given protocols. */
   url(name: string, protocols: readonly string[], fallback?: string): string {
     const text = this.text(name, fallback === undefined ? {} : { default: fallback });
     if (text !== '' && !protocols.includes(URL.canParse(text) ? new URL(text).protocol : '')) {
@@ -142,7 +142,10 @@ export class ConfigReader {
     this.problems.push(problem);
   }
 
-  /** The problems with variables of this service that were not read, and with variables that belong to no service. */
+  /**
+   * Returns the problems with variables of this service that were not read, and with variables that belong to no
+   * service.
+   */
   undeclared(): string[] {
     return Object.keys(this.#environment)
       .filter((name) => name.startsWith('TICKETING_') && !this.#declared.has(name))

@@ -29,7 +29,7 @@ export function createLogger(service: string, level: string, destination?: Desti
 }
 
 /**
- * The properties of an error that are logged. Others are left out: a driver can attach its whole state to an error.
+ * Returns the properties of an error that are logged. Others are left out: a driver can attach its whole state to an error.
  */
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) {

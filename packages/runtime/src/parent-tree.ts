@@ -8,11 +8,11 @@ export interface TreeNode {
 export interface ParentTree<Node extends TreeNode> {
   get(id: number): Node | undefined;
   all(): Iterable<Node>;
-  /** The nodes directly below a node; null: the top-level ones. */
+  /** Returns the nodes directly below a node; null: the top-level ones. */
   findChildren(id: number | null): readonly Node[];
-  /** A node and its ancestors, from the node upwards; empty for an unknown node. */
+  /** Returns a node and its ancestors, from the node upwards; empty for an unknown node. */
   pathToRoot(id: number): Node[];
-  /** How many levels the node and its descendants have; 0 for an unknown node. */
+  /** Returns how many levels the node and its descendants have; 0 for an unknown node. */
   measureHeight(id: number): number;
 }
 

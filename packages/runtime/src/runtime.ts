@@ -11,7 +11,7 @@ export interface Runtime {
   monotonicMs(): number;
   randomBytes(size: number): Buffer;
   randomUUID(): string;
-  /** A number from 0 up to, but not including, 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   random(): number;
 }
 
@@ -24,7 +24,7 @@ export const systemRuntime: Runtime = {
   random: Math.random,
 };
 
-/** The current time in Unix seconds. */
+/** Returns the current time in Unix seconds. */
 export function secondsNow(runtime: Runtime): number {
   return Math.floor(runtime.now() / 1000);
 }

@@ -28,13 +28,13 @@ export function continueTrace(traceparent: string | undefined): Trace {
   return { traceId, spanId: randomHex(8), parentSpanId, isSampled };
 }
 
-/** A new span of the same trace, which a span has caused. */
+/** Returns a new span of the same trace, which a span has caused. */
 export function childTrace({ traceId, spanId, isSampled }: Trace): Trace {
   return { traceId, spanId: randomHex(8), parentSpanId: spanId, isSampled };
 }
 
 /**
- * The `traceparent` header of the calls and messages that a request causes. Its flag is the decision of `sampler`;
+ * Returns the `traceparent` header of the calls and messages that a request causes. Its flag is the decision of `sampler`;
  * where nothing is recorded, the flag of the caller.
  */
 export function renderTraceparent(trace: Trace, sampler?: Sampler): string {

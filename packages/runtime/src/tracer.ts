@@ -23,7 +23,7 @@ export interface Tracer extends Sampler {
   record(span: EndedSpan): void;
   /** Runs work as a part of a trace: `current` returns it meanwhile, also after each `await` of the work. */
   run<Result>(trace: Trace, work: () => Result): Result;
-  /** The trace of the work that is running. */
+  /** Returns the trace of the work that is running. */
   current(): Trace | undefined;
   /** Sends the recorded spans, and stops. */
   close(): Promise<void>;

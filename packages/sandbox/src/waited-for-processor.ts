@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * How long a process has waited for a processor since it was started, in ms: its main thread could run, but other
+ * Returns how long a process has waited for a processor since it was started, in ms: its main thread could run, but other
  * processes did. 0 where the operating system does not report it (Linux does), and for a process that has ended.
  */
 export function waitedForProcessor(processId: number | undefined): number {

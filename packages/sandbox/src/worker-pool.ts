@@ -107,7 +107,7 @@ export class WorkerPool {
   }
 }
 
-/** The error for a run that a closed sandbox refuses or ends. */
+/** Makes the error for a run that a closed sandbox refuses or ends. */
 export function closed(): DomainError {
   const detail = 'The service is stopping. Try again later.';
   return new DomainError('unavailable', 'sandbox_closed', detail, { retryAfterSeconds: 1 });

@@ -180,12 +180,12 @@ export const services: readonly ServiceEntry[] = [
   },
 ];
 
-/** The topics whose messages a service receives. */
+/** Returns the topics whose messages a service receives. */
 export function consumedTopics({ consumes, readsSettings }: ServiceEntry): readonly Topic[] {
   return readsSettings ? [...consumes, settingChangedTopic] : consumes;
 }
 
-/** The service with a name. Errors: there is no such service. */
+/** Returns the service with a name. Errors: there is no such service. */
 export function serviceNamed(name: string): ServiceEntry {
   const entry = services.find((one) => one.name === name);
   if (!entry) throw new Error(`There is no service ${name}.`);
@@ -207,7 +207,7 @@ export const ownersOfTicketData: readonly string[] = services
   .filter(({ keepsTicketData }) => keepsTicketData)
   .map(({ name }) => name);
 
-/** The name of a variable of a service, for example `TICKETING_TICKETS_HTTP_PORT`. */
+/** Returns the name of a variable of a service, for example `TICKETING_TICKETS_HTTP_PORT`. */
 export function variableName(service: string, name: string): string {
   return `TICKETING_${service.toUpperCase()}_${name}`;
 }

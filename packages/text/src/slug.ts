@@ -33,20 +33,20 @@ export function toSlug(name: string, fallback: string): string {
   return trimmed(plain.replace(/[^a-z0-9]+/g, '-')) || fallback;
 }
 
-/** The slug that follows from another one that is taken: with a number at its end, at most 100 characters. */
+/** Returns the slug that follows from another one that is taken: with a number at its end, at most 100 characters. */
 export function numberedSlug(slug: string, number: number): string {
   const suffix = `-${number}`;
   return trimmed(slug.slice(0, maxSlugLength - suffix.length)) + suffix;
 }
 
-/** The first free one of a slug and its variants with a number from 2 on. */
+/** Returns the first free one of a slug and its variants with a number from 2 on. */
 export function freeSlug(slug: string, isTaken: (slug: string) => boolean): string {
   let free = slug;
   for (let number = 2; isTaken(free); number++) free = numberedSlug(slug, number);
   return free;
 }
 
-/** The common beginning of all numbered slugs that follow from a slug. */
+/** Returns the common beginning of all numbered slugs that follow from a slug. */
 export function slugStem(slug: string): string {
   return trimmed(slug.slice(0, maxSlugLength - longestSuffix));
 }

@@ -25,8 +25,8 @@ export function splitWords(texts: readonly (string | number | null)[], maxWords 
 }
 
 /**
- * The words of a text in their order, folded as `splitWords` does, with a space before and after each: ` vertrag 4711 `.
- * Only the first `maxLength` characters are read.
+ * Returns the words of a text in their order, folded as `splitWords` does, with a space before and after each: `
+ * vertrag 4711 `. Only the first `maxLength` characters are read.
  */
 export function wordSequence(text: string | null, maxLength: number): string {
   const words: string[] = [];
@@ -56,7 +56,7 @@ function* foldedPieces(text: string): Generator<string> {
 const pieceLength = 4096;
 const wordEnd = /[^\p{L}\p{N}\p{M}]/gu;
 
-/** A text without differences of case, accents and width. */
+/** Returns a text without differences of case, accents and width. */
 export function fold(text: string): string {
   return text
     .normalize('NFKD')

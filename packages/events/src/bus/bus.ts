@@ -31,11 +31,11 @@ export interface Bus {
   publish(topic: string, messages: readonly OutgoingMessage[]): Promise<void>;
   /** Joins a consumer group; the partitions of its topics are shared among all members. */
   subscribe(subscription: Subscription): Promise<RunningSubscription>;
-  /** How many messages of topics a group has not acknowledged yet. */
+  /** Returns how many messages of topics a group has not acknowledged yet. */
   lag(group: string, topics: readonly string[]): Promise<number>;
   /**
-   * When the oldest message of topics that a group has not acknowledged yet was published; undefined if there is none.
-   * With Kafka it may be a second too early, or a tenth of its age.
+   * Returns when the oldest message of topics that a group has not acknowledged yet was published; undefined if there
+   * is none. With Kafka it may be a second too early, or a tenth of its age.
    *
    * Units: Unix ms.
    */
@@ -70,7 +70,7 @@ export interface Delivery {
 /** A running membership of a consumer group. */
 export interface RunningSubscription {
   /**
-   * How many messages of the partitions assigned to this member are not acknowledged yet; undefined while it has not
+   * Returns how many messages of the partitions assigned to this member are not acknowledged yet; undefined while it has not
    * joined the group.
    */
   lag(): Promise<number | undefined>;
@@ -78,7 +78,10 @@ export interface RunningSubscription {
   stop(): Promise<void>;
 }
 
-/** How long to wait before the next attempt, in ms: twice as long after each failure, up to 10 s, with some jitter. */
+/**
+ * Returns how long to wait before the next attempt, in ms: twice as long after each failure, up to 10 s, with some
+ * jitter.
+ */
 export function retryDelayMs(failures: number): number {
   return withJitter(backOffMs(failures, { firstMs: 100, longestMs: 10_000 }));
 }

@@ -12,9 +12,9 @@ export type Assignment = Readonly<Record<string, readonly number[]>>;
 export interface KafkaAdmin {
   /** Makes the topics that are missing. */
   setUp(topics: readonly Topic[]): Promise<void>;
-  /** How many messages a group has not acknowledged yet, in the given partitions or in all. */
+  /** Returns how many messages a group has not acknowledged yet, in the given partitions or in all. */
   lag(group: string, topics: readonly string[], assigned?: Assignment): Promise<number>;
-  /** When the oldest message that a group has not acknowledged yet was published; undefined if there is none. */
+  /** Returns when the oldest message that a group has not acknowledged yet was published; undefined if there is none. */
   oldestPending(group: string, topics: readonly string[]): Promise<number | undefined>;
   /** Rejects if no broker responds. */
   check(): Promise<void>;
@@ -56,7 +56,7 @@ export function kafkaAdmin(kafka: Kafka, { prefix, replicas }: { prefix: string;
     });
   }
 
-  /** The partitions of topics that have messages which a group has not acknowledged yet. */
+  /** Returns the partitions of topics that have messages which a group has not acknowledged yet. */
   async function pendingPartitions(group: string, topics: readonly string[]): Promise<PendingPartition[]> {
     await connection.open();
     const committed = await admin.fetchOffsets({

@@ -31,8 +31,8 @@ export interface KafkaOptions extends KafkaTlsFiles {
 const maxBatch = { bytes: 1_000_000, messages: 10_000 };
 
 /**
- * The bus on a Kafka cluster. `publish` resolves when all replicas have stored the messages. Offsets are committed only
- * for messages that were acknowledged. Only `setUp` makes topics.
+ * Returns the bus on a Kafka cluster. `publish` resolves when all replicas have stored the messages. Offsets are
+ * committed only for messages that were acknowledged. Only `setUp` makes topics.
  *
  * Errors: a ConfigError for a file of the configuration that cannot be used.
  * Source: docs/reference/guarantees.md, Events.

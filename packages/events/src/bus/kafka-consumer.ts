@@ -6,7 +6,7 @@ import { type BatchContext, handleBatch, heartbeatMs } from './kafka-batch.ts';
 
 /** A member of a consumer group. */
 export interface GroupMember {
-  /** The partitions that are assigned to this member; undefined while it has not joined. */
+  /** Returns the partitions that are assigned to this member; undefined while it has not joined. */
   assignment(): Assignment | undefined;
   /** Resolves when no batch is being handled any more and the member has left the group. */
   stop(): Promise<void>;

@@ -15,8 +15,8 @@ export type KafkaCredentials =
     };
 
 /**
- * The credentials as the client takes them. A token is read from its file for each authentication, also when the brokers
- * ask for another one before the session ends.
+ * Returns the credentials as the client takes them. A token is read from its file for each authentication, also when
+ * the brokers ask for another one before the session ends.
  *
  * Errors: a ConfigError if the file of the token cannot be read.
  */

@@ -12,8 +12,8 @@ export interface KafkaTlsFiles {
 }
 
 /**
- * The TLS options of a client of Kafka. The client copies them for each connection, so that renewed files are read without a
- * restart; a file that cannot be read then keeps its last content.
+ * Returns the TLS options of a client of Kafka. The client copies them for each connection, so that renewed files are
+ * read without a restart; a file that cannot be read then keeps its last content.
  *
  * Errors: a ConfigError if a file cannot be read, or if certificate and key cannot be used together.
  */

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** The name of a partition as a key in memory and in the store. */
+/** Returns the name of a partition as a key in memory and in the store. */
 export function partitionName(topic: string, partition: number): string {
   return `${topic}/${partition}`;
 }
 
-/** The partition of a key. Every process computes the same one. */
+/** Returns the partition of a key. Every process computes the same one. */
 export function choosePartition(key: string, partitions: number): number {
   return createHash('sha1').update(key).digest().readUInt32BE(0) % partitions;
 }

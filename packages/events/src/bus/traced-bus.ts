@@ -34,7 +34,7 @@ export function tracedBus(bus: Bus, tracer: Tracer): Bus {
   };
 }
 
-/** A message whose trace continues with a new span; unchanged if it belongs to none. */
+/** Returns a message whose trace continues with a new span; unchanged if it belongs to none. */
 function beginSpan(message: OutgoingMessage, tracer: Tracer): { message: OutgoingMessage; trace: Trace | undefined } {
   const { traceparent } = message.headers;
   if (traceparent === undefined) return { message, trace: undefined };

@@ -3,7 +3,7 @@ import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_c
 import { tagChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { ReceivedEvent } from '../bus/envelope.ts';
 
-/** The ids of the tags that some events report as deleted. Other events are passed over. */
+/** Returns the ids of the tags that some events report as deleted. Other events are passed over. */
 export function deletedTagIds(events: readonly ReceivedEvent[]): number[] {
   return events
     .filter(({ topic }) => topic === tagChangedTopic.name)

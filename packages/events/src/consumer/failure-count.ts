@@ -15,7 +15,8 @@ export interface FailureCount {
    */
   addLateness(message: IncomingMessage, hasEvidence: boolean): boolean;
   /**
-   * The highest number of times that one of the messages was late; 0 if one was late without evidence, -1 if none was.
+   * Returns the highest number of times that one of the messages was late; 0 if one was late without evidence, -1 if
+   * none was.
    */
   timesLate(messages: readonly IncomingMessage[]): number;
   reset(messages: readonly IncomingMessage[]): void;

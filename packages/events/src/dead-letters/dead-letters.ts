@@ -19,14 +19,14 @@ export interface DeadLetter extends IncomingMessage {
 export interface DeadLetters {
   /** Stores messages as dead letters. A message that is stored already is not changed. */
   add(group: string, messages: readonly IncomingMessage[], reason: string): Promise<void>;
-  /** Which of the given keys are blocked. */
+  /** Returns which of the given keys are blocked. */
   blockedKeys(group: string, topic: string, candidates: readonly string[]): Promise<Set<string>>;
-  /** The oldest dead letter of a key. */
+  /** Returns the oldest dead letter of a key. */
   next(group: string, topic: string, key: string): Promise<DeadLetter | undefined>;
   remove(id: string): Promise<void>;
-  /** The dead letters of all groups, sorted by group, topic, key and offset. */
+  /** Returns the dead letters of all groups, sorted by group, topic, key and offset. */
   list(limit: number): Promise<DeadLetter[]>;
-  /** How many keys of a group are blocked. */
+  /** Returns how many keys of a group are blocked. */
   countBlockedKeys(group: string): Promise<number>;
 }
 

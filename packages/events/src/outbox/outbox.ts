@@ -22,12 +22,12 @@ export interface Unsent {
   attempts: number;
 }
 
-/** The part of an update that adds an event to the outbox. */
+/** Returns the part of an update that adds an event to the outbox. */
 export function outboxPush<Event>(event: Event): { $push: { outbox: Event }; $min: { outboxSince: Date } } {
   return { $push: { outbox: event }, $min: { outboxSince: new Date() } };
 }
 
-/** The outbox fields of a new document with its first event. */
+/** Returns the outbox fields of a new document with its first event. */
 export function firstInOutbox<Event>(event: Event): { outbox: Event[]; outboxSince: Date } {
   return { outbox: [event], outboxSince: new Date() };
 }
@@ -54,13 +54,13 @@ export interface Outbox {
   name: string;
   collection: Collection;
   topic: string;
-  /** The unsent events of up to `limit` documents in the given ranges of ids, the oldest events first. */
+  /** Returns the unsent events of up to `limit` documents in the given ranges of ids, the oldest events first. */
   pending(ranges: readonly number[], limit: number): Promise<Pending[]>;
   /** Removes events that were sent. Events that were added meanwhile stay. */
   remove(sent: readonly Pending[]): Promise<void>;
   /** Postpones a document whose events cannot be sent, longer after each attempt. */
   postpone(pending: Pending, reason: string): Promise<void>;
-  /** The documents whose events cannot be sent. */
+  /** Returns the documents whose events cannot be sent. */
   undeliverable(limit: number): Promise<{ id: number; unsent: Unsent }[]>;
   /** Makes the relay try them again at once. */
   retryUndeliverable(): Promise<void>;
@@ -183,7 +183,7 @@ async function removeSent(documents: Documents, sent: readonly Pending[]): Promi
   await documents.bulkWrite(shorten, { ordered: false });
 }
 
-/** The state of a document after one more failed attempt; each wait is twice as long as the one before. */
+/** Returns the state of a document after one more failed attempt; each wait is twice as long as the one before. */
 function unsentAgain(before: Unsent | undefined, reason: string): Unsent {
   const attempts = (before?.attempts ?? 0) + 1;
   const waitMs = backOffMs(attempts - 1, { firstMs: shortestRetryMs, longestMs: longestRetryMs });

@@ -62,7 +62,7 @@ function generateWriter(message: DescMessage, shown: string): MessageEncoder {
   return compileFunction<MessageEncoder>(code, { encodes });
 }
 
-/** The names of the request flags (`shown_by`) on which fields of a message, or of messages in it, depend. */
+/** Returns the names of the request flags (`shown_by`) on which fields of a message, or of messages in it, depend. */
 export function flagsThatShow(message: DescMessage, seen = new Set<DescMessage>()): Set<string> {
   if (seen.has(message)) return new Set();
   seen.add(message);

@@ -72,7 +72,7 @@ export function isPortableJson(value: unknown, levels = Number.POSITIVE_INFINITY
 
 const madeFromPortable = new WeakSet<Value>();
 
-/** The `Value` of a portable JSON value. */
+/** Returns the `Value` of a portable JSON value. */
 export function portableValue(json: JsonValue): Value {
   const value = fromJson(ValueSchema, json);
   madeFromPortable.add(value);
@@ -99,7 +99,7 @@ export function hasHarmlessNames(value: unknown, above = ''): boolean {
   return Object.entries(value).every(([name, item]) => !isPrototypeName(name, above) && hasHarmlessNames(item, name));
 }
 
-/** The parts that make a JSON value not portable, each with its code: out_of_range, invalid_text or too_deep. */
+/** Returns the parts that make a JSON value not portable, each with its code: out_of_range, invalid_text or too_deep. */
 export function portabilityViolations(value: unknown, pointer: string, levels = Number.POSITIVE_INFINITY): Violation[] {
   if (typeof value === 'number') {
     return Number.isFinite(value) ? [] : [{ pointer, code: 'out_of_range', detail: 'is too large' }];

@@ -53,12 +53,12 @@ function messageNamed(file: DescFile, typeName: string): DescMessage | undefined
   return messages.find((message) => message.typeName === typeName);
 }
 
-/** How a field is written in JSON. */
+/** Returns how a field is written in JSON. */
 export function readJsonForm(field: DescField): contract.JsonForm {
   return getOption(field, contract.json);
 }
 
-/** The REST route of a method, or undefined if the method belongs to the RPC API only. */
+/** Returns the REST route of a method, or undefined if the method belongs to the RPC API only. */
 export function readRestRule(method: DescMethod): contract.RestRule | undefined {
   const rule = readDeclaredRule(method);
   return rule.path === '' ? undefined : rule;
@@ -73,7 +73,7 @@ function readDeclaredRule(method: DescMethod): contract.RestRule {
   return known;
 }
 
-/** The access rule of a method; undefined if the contract declares none. No service accepts such a method. */
+/** Returns the access rule of a method; undefined if the contract declares none. No service accepts such a method. */
 export function readAccessRule(method: DescMethod): contract.AccessRule['kind'] | undefined {
   if (!accessOfMethod.has(method)) {
     const { kind } = getOption(method, contract.access);
@@ -84,24 +84,24 @@ export function readAccessRule(method: DescMethod): contract.AccessRule['kind'] 
 
 const accessOfMethod = new WeakMap<DescMethod, contract.AccessRule['kind'] | undefined>();
 
-/** The services that may call a method which only services may call; none if the contract names none. */
+/** Returns the services that may call a method which only services may call; none if the contract names none. */
 export function serviceCallers(method: DescMethod): readonly string[] {
   return getOption(method, contract.access).callers;
 }
 
-/** The audit rule of a method; undefined if the audit log does not record its changes. */
+/** Returns the audit rule of a method; undefined if the audit log does not record its changes. */
 export function readAuditRule(method: DescMethod): contract.AuditRule | undefined {
   return hasOption(method, contract.audit) ? getOption(method, contract.audit) : undefined;
 }
 
-/** The full name of the message that a request writes, or an empty string. */
+/** Returns the full name of the message that a request writes, or an empty string. */
 export function readResource(message: DescMessage): string {
   return getOption(message, contract.resource);
 }
 
 const spellingsOfEnum = new WeakMap<DescEnum, Map<number, string>>();
 
-/** The JSON spellings of an enum by number, without the unspecified zero. */
+/** Returns the JSON spellings of an enum by number, without the unspecified zero. */
 export function readSpellings(desc: DescEnum): Map<number, string> {
   const known = spellingsOfEnum.get(desc);
   if (known) return known;
@@ -123,7 +123,7 @@ export function isEventStream(method: DescMethod): boolean {
   return readRestRule(method)?.eventStream !== undefined;
 }
 
-/** The field of a message by its name in the contract. Errors: an Error if there is no such field. */
+/** Returns the field of a message by its name in the contract. Errors: an Error if there is no such field. */
 export function fieldNamed(message: DescMessage, name: string): DescField {
   const field = message.fields.find((candidate) => candidate.name === name);
   if (!field) throw new Error(`${message.typeName} has no field ${name}`);
@@ -143,7 +143,7 @@ export function takesIdempotencyKey(method: DescMethod): boolean {
  */
 export const defaultMaxBodyBytes = 2 * 1024 * 1024;
 
-/** The largest body of a request of a method, in bytes. */
+/** Returns the largest body of a request of a method, in bytes. */
 export function readMaxBodyBytes(method: DescMethod): number {
   return readDeclaredRule(method).maxBodyBytes || defaultMaxBodyBytes;
 }

@@ -17,7 +17,7 @@ export interface ProblemDocument {
 /** The media type of a problem document. */
 export const problemMediaType = 'application/problem+json';
 
-/** The problem document of an error; for an internal error it reveals only the trace id. */
+/** Returns the problem document of an error; for an internal error it reveals only the trace id. */
 export function toProblem(error: DomainError, at: { instance: string; traceId: string }): ProblemDocument {
   const { status, title, isInternal } = toHttpStatus(error);
   return {
@@ -33,7 +33,7 @@ export function toProblem(error: DomainError, at: { instance: string; traceId: s
   };
 }
 
-/** The headers of the response that carries a problem document. */
+/** Returns the headers of the response that carries a problem document. */
 export function problemHeaders(error: DomainError, status: number): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': problemMediaType, 'cache-control': 'no-store' };
   if (status === 401) headers['www-authenticate'] = 'Bearer';

@@ -50,7 +50,10 @@ export function messageValidator(message: DescMessage): MessageValidator {
   return validator;
 }
 
-/** The JSON Schema keywords for the rules of a field, shared with the OpenAPI document. Lengths are in characters. */
+/**
+ * Returns the JSON Schema keywords for the rules of a field, shared with the OpenAPI document. Lengths are in
+ * characters.
+ */
 export function toKeywords(field: DescField): SchemaObject {
   const rules = readFieldRules(field);
   const keywords: SchemaObject = {};
@@ -68,7 +71,7 @@ export function toKeywords(field: DescField): SchemaObject {
   return keywords;
 }
 
-/** The JSON Schema keywords for the item counts of a repeated field. */
+/** Returns the JSON Schema keywords for the item counts of a repeated field. */
 export function toItemKeywords(field: DescField): SchemaObject {
   const rules = readFieldRules(field);
   const keywords: SchemaObject = {};
@@ -123,7 +126,7 @@ function valueSchema(field: DescField): SchemaObject {
   return { ...(type ? { type } : {}), ...keywords, ...extra };
 }
 
-/** The numbers of an enum that a field may have: all, or those that its rule names as they are spelt. */
+/** Returns the numbers of an enum that a field may have: all, or those that its rule names as they are spelt. */
 function allowedNumbers(field: DescField, desc: DescEnum): number[] {
   const spellings = readSpellings(desc);
   const { in: allowed } = readFieldRules(field);
@@ -287,7 +290,7 @@ function describeError(error: ErrorObject): string {
 
 type MaskCheck = (message: Record<string, unknown>, pointer: string) => Violation[];
 
-/** The checks of the update masks in a message and in the items of its lists. */
+/** Returns the checks of the update masks in a message and in the items of its lists. */
 function maskChecks(message: DescMessage): MaskCheck[] {
   return message.fields.flatMap((field) => {
     if (field.message?.typeName === 'google.protobuf.FieldMask') return [checkMask(message, field)];

@@ -102,7 +102,7 @@ export function escapePointer(name: string): string {
   return name.length > maxNameLength ? `${pointerSegment(name.slice(0, maxNameLength))}…` : pointerSegment(name);
 }
 
-/** The segment of a JSON Pointer for a name of any length. */
+/** Returns the segment of a JSON Pointer for a name of any length. */
 export function pointerSegment(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -26,7 +26,7 @@ type Commented = DescService | DescMethod | DescMessage | DescField | DescEnum |
 let leadingComments: ReadonlyMap<string, string> | undefined;
 
 /**
- * The comment above a part of a contract. Generated code has no comments, so they are read from the committed
+ * Returns the comment above a part of a contract. Generated code has no comments, so they are read from the committed
  * descriptor image, at the first call.
  *
  * Shape: a field without a comment has the comment of the field that it is like. The lines of a paragraph are joined; a line that begins with "Errors:" begins a new paragraph. All texts are
@@ -63,7 +63,7 @@ function readComments(): ReadonlyMap<string, string> {
 }
 
 /**
- * The location of a part: its file, and its path of field numbers and indexes as in SourceCodeInfo.
+ * Returns the location of a part: its file, and its path of field numbers and indexes as in SourceCodeInfo.
  */
 function findLocation(desc: Commented): string {
   switch (desc.kind) {

@@ -15,7 +15,7 @@ export interface ProblemRoute {
   binding: Binding;
 }
 
-/** The statuses of the problems that a route can return. */
+/** Returns the statuses of the problems that a route can return. */
 export function findProblemStatuses({ method, rule, binding }: ProblemRoute): ProblemStatus[] {
   const hasBody = binding.body !== undefined;
   const isWrite = rule.method !== 'GET' && method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
@@ -100,7 +100,7 @@ export function problemReferences(statuses: readonly ProblemStatus[]): Record<st
   );
 }
 
-/** The components that `problemReferences` refers to. */
+/** Returns the components that `problemReferences` refers to. */
 export function problemResponses(statuses: ReadonlySet<ProblemStatus>, schema: Schema): Record<string, JsonObject> {
   const content = { [problemMediaType]: { schema } };
   return Object.fromEntries(
@@ -113,7 +113,7 @@ export function problemResponses(statuses: ReadonlySet<ProblemStatus>, schema: S
   );
 }
 
-/** The schema of `ProblemDocument`, which is not part of any contract. */
+/** Returns the schema of `ProblemDocument`, which is not part of any contract. */
 export function problemObject(schemas: SchemaWriter): Schema {
   const properties: Record<keyof ProblemDocument, Schema> = {
     type: { type: 'string', description: '`urn:ticketing:problem:` and the code.' },

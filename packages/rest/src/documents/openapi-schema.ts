@@ -37,22 +37,22 @@ export class SchemaWriter {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** A message as `messageEncoder` writes it. */
+  /** Returns a message as `messageEncoder` writes it. */
   output(message: DescMessage): Schema {
     return this.define(shortName(message), message.typeName, () => this.#outputObject(message));
   }
 
-  /** The value of a field as `messageEncoder` writes it where the field is set. */
+  /** Returns the value of a field as `messageEncoder` writes it where the field is set. */
   outputValue(field: DescField): Schema {
     return field.fieldKind === 'list' ? { type: 'array', items: this.#outputItem(field) } : this.#outputItem(field);
   }
 
-  /** The part of a request message that is the body, as `compileMessageDecoder` reads it. */
+  /** Returns the part of a request message that is the body, as `compileMessageDecoder` reads it. */
   body(message: DescMessage, fields: readonly DescField[]): Schema {
     return this.define(shortName(message), `body ${message.typeName}`, () => this.#inputObject(message, fields));
   }
 
-  /** The value of a field as the decoder reads it. */
+  /** Returns the value of a field as the decoder reads it. */
   inputValue(field: DescField): Schema {
     const item = this.#inputItem(field);
     const value = field.fieldKind === 'list' ? { type: 'array', ...toItemKeywords(field), items: item } : item;
@@ -154,13 +154,13 @@ export function isRequired(field: DescField): boolean {
   return required || minItems > 0;
 }
 
-/** The description of a field, with the limits that JSON Schema has no keyword for. */
+/** Returns the description of a field, with the limits that JSON Schema has no keyword for. */
 export function renderDescription(field: DescField, limits: readonly string[] = []): { description?: string } {
   const description = [findComments(field).text, ...limits].filter(Boolean).join(' ');
   return description === '' ? {} : { description };
 }
 
-/** Sentences for the limits of a request's field that JSON Schema has no keyword for. */
+/** Returns sentences for the limits of a request's field that JSON Schema has no keyword for. */
 export function listLimits(field: DescField): string[] {
   const { maxBytes, maxDepth } = readFieldRules(field);
   const sentences: string[] = [];
@@ -196,7 +196,7 @@ function objectSchema(properties: Record<string, Schema>, required: string[]): S
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
 }
 
-/** The same schema, null included. */
+/** Returns the same schema, null included. */
 function orNull(schema: Schema): Schema {
   const { type, enum: values, $ref, ...rest } = schema;
   if ($ref !== undefined) return { anyOf: [{ $ref }, { type: 'null' }], ...rest };

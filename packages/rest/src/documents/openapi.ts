@@ -279,7 +279,7 @@ const lastEventId: JsonObject = {
   schema: { type: 'string' },
 };
 
-/** How the document states who may call a method. */
+/** Describes who may call a method. */
 function accessTo(method: DescMethod): {
   sentence: string;
   members: Pick<OpenApiOperation, 'security' | 'x-required-right'>;
@@ -312,7 +312,7 @@ function renderParameter(field: DescField, location: 'path' | 'query', schemas: 
   };
 }
 
-/** A text that is JSON. Generators of clients skip a parameter that has `content` instead of a schema. */
+/** Returns a text that is JSON. Generators of clients skip a parameter that has `content` instead of a schema. */
 function jsonText(contentSchema: Schema): Schema {
   return { type: 'string', contentMediaType: 'application/json', contentSchema };
 }
@@ -351,7 +351,7 @@ function renderSuccess(route: Route, schemas: SchemaWriter): Record<string, Json
   };
 }
 
-/** The streamed response: in one of several media types, at once or, after a 202, at another address. */
+/** Returns the streamed response: in one of several media types, at once or, after a 202, at another address. */
 function renderStream({ service, method, rule }: Route, schemas: SchemaWriter): Record<string, JsonObject> {
   const findMessage = messageFinder(service);
   const message = (name: string) => {
@@ -388,7 +388,7 @@ function renderStream({ service, method, rule }: Route, schemas: SchemaWriter): 
   };
 }
 
-/** The further responses of a file that can be read in parts. */
+/** Returns the further responses of a file that can be read in parts. */
 function rangeResponses(content: JsonObject): Record<string, JsonObject> {
   const contentRange = {
     description: 'Which bytes of how many these are.',

@@ -47,7 +47,10 @@ export const generalCodes: Record<ProblemStatus, readonly string[]> = {
   504: ['deadline_exceeded', 'request_timeout', 'timeout'],
 };
 
-/** The codes that the contract of a method names: those in the paragraph of its comment that begins with "Errors:". */
+/**
+ * Returns the codes that the contract of a method names: those in the paragraph of its comment that begins with
+ * "Errors:".
+ */
 export function namedCodes(method: DescMethod): string[] {
   const paragraphs = findComments(method).text.split('\n\n');
   const errors = paragraphs.filter((paragraph) => paragraph.startsWith('Errors:'));

@@ -18,7 +18,7 @@ export function requireBodyFits(headers: IncomingHttpHeaders, maxBytes: number):
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
 }
 
-/** The error for a body that is larger than its method accepts. */
+/** Makes the error for a body that is larger than its method accepts. */
 export function bodyTooLarge(maxBytes: number): DomainError {
   return new DomainError('resource_exhausted', 'body_too_large', `The body is larger than ${maxBytes} bytes.`);
 }

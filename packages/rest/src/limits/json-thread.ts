@@ -155,7 +155,7 @@ export function openJsonThread(options: JsonThreadOptions): JsonThread {
   };
 }
 
-/** The buffer of a body, if nothing else is in it, so that it is moved instead of copied. */
+/** Returns the buffer of a body, if nothing else is in it, so that it is moved instead of copied. */
 function ownBytes(job: JsonJob): ArrayBuffer[] {
   if (job.kind === 'write') return [];
   const { buffer, byteLength } = job.body;

@@ -41,7 +41,7 @@ export function openLargeJson(options: JsonThreadOptions, thread: JsonThread = o
   };
 }
 
-/** The characters of all texts in a value. The count ends above `enough`. */
+/** Counts the characters of all texts in a value. The count ends above `enough`. */
 function lengthOfTexts(value: unknown, enough: number): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;

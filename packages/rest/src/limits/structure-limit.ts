@@ -30,7 +30,7 @@ export function limitJsonStructure(body: Uint8Array): void {
 /** After an escaped quote, this many bytes are read one by one: a search for each of many quotes would take 10 ns. */
 const nearBytes = 64;
 
-/** The position of the quote that ends a string, or the end of the text if there is none. */
+/** Returns the position of the quote that ends a string, or the end of the text if there is none. */
 function endOfString(body: Uint8Array, start: number): number {
   let position = start + 1;
   for (let near = position; position < body.length; ) {

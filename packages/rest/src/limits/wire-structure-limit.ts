@@ -80,7 +80,7 @@ function tooComplex(detail: string): DomainError {
   return invalidInput([{ pointer: '#', code: 'too_complex', detail }]);
 }
 
-/** How many elements a packed list has. A varint ends with a byte below 128. */
+/** Returns how many elements a packed list has. A varint ends with a byte below 128. */
 function elementsBetween(
   bytes: Uint8Array,
   start: number,

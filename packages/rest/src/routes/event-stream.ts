@@ -44,7 +44,7 @@ export function eventWriter(method: DescMethod, rule: RestRule): WriteEvent {
 }
 
 /**
- * The bytes of server-sent events: the first message at once, then the others as they come, and a comment every 15
+ * Returns the bytes of server-sent events: the first message at once, then the others as they come, and a comment every 15
  * seconds. The next message is read only when the client has read those before, so that little is held for a slow one.
  * When the response ends early, the messages are not read any more.
  */

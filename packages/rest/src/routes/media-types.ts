@@ -1,7 +1,7 @@
 import type { RestRule } from '@ticketing/contracts/ticketing/api/v1/options_pb.ts';
 import Negotiator from 'negotiator';
 
-/** The media types of the successful responses of a route. */
+/** Returns the media types of the successful responses of a route. */
 export function responseMediaTypes({ produces }: Pick<RestRule, 'produces'>): readonly string[] {
   return produces.length > 0 ? produces : ['application/json'];
 }
@@ -12,7 +12,7 @@ interface Alternative {
 }
 
 /**
- * The alternative whose media type an `Accept` header prefers. The first one if there is no header, or if the header
+ * Returns the alternative whose media type an `Accept` header prefers. The first one if there is no header, or if the header
  * accepts none of them.
  *
  * Source: RFC 9110, section 12.5.1.

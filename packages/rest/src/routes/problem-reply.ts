@@ -6,7 +6,7 @@ import { bodiesInFlightReason } from '../limits/body-headers.ts';
 
 /** The functions of the server that problem documents need. */
 export interface ProblemContext {
-  /** The id of the trace that the request belongs to. */
+  /** Returns the id of the trace that the request belongs to. */
   findTraceId(request: FastifyRequest): string;
   /** Called once for each error that is the server's fault (status 500 and above). */
   onServerError(error: DomainError, status: number, request: FastifyRequest): void;
@@ -20,7 +20,7 @@ export function replyWithProblems(app: FastifyInstance, context: ProblemContext)
   app.setNotFoundHandler((request, reply) => sendProblem(routeNotFound(), request, reply, context));
 }
 
-/** The error for a path that no route has. */
+/** Makes the error for a path that no route has. */
 export function routeNotFound(): DomainError {
   return new DomainError('not_found', 'route_not_found', 'Not found');
 }
@@ -56,7 +56,7 @@ function hasUnreadBody({ raw, headers }: FastifyRequest): boolean {
   return isLong || headers['transfer-encoding'] !== undefined;
 }
 
-/** The path of a request's URL, without its query. */
+/** Returns the path of a request's URL, without its query. */
 export function requestPath(url: string): string {
   const end = url.indexOf('?');
   return end < 0 ? url : url.slice(0, end);

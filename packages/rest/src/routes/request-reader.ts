@@ -38,7 +38,7 @@ export interface RequestReader {
   toPointer(pointer: string): string;
 }
 
-/** The binding that a route declares. Errors: an Error if the route names a field that the request does not have. */
+/** Returns the binding that a route declares. Errors: an Error if the route names a field that the request does not have. */
 export function toBinding(method: DescMethod, rule: RestRule): Binding {
   const { input } = method;
   const path = [...rule.path.matchAll(/\{(\w+)\}/g)].map((match) => fieldNamed(input, match[1] ?? ''));

@@ -227,7 +227,7 @@ function registerRoute<Call>(
   });
 }
 
-/** The parameters of the other methods that share a verb and a path with a method. */
+/** Returns the parameters of the other methods that share a verb and a path with a method. */
 function inappropriateParameters<Call>(
   { method, rule }: Route<Call>,
   alternatives: readonly Route<Call>[],
@@ -435,7 +435,7 @@ function encodedAhead(pieces: AsyncIterable<Buffer>, onEncoded: () => void): Rea
   return Readable.from(untilEncoded(), { objectMode: false, highWaterMark: maxEncodedAhead });
 }
 
-/** The property names along a path of contract names. Errors: an Error if the contract has no such field. */
+/** Returns the property names along a path of contract names. Errors: an Error if the contract has no such field. */
 function localNameAt(message: DescMessage, [name, ...rest]: readonly string[]): string[] {
   const field = message.fields.find((candidate) => candidate.name === name);
   if (!field) throw new Error(`${message.typeName} has no field ${name}`);

@@ -1,6 +1,6 @@
 /**
- * The key under which the address of a client is counted: an IPv4 address, or the /64 network of an IPv6 address; empty
- * for a client that has gone.
+ * Returns the key under which the address of a client is counted: an IPv4 address, or the /64 network of an IPv6
+ * address; empty for a client that has gone.
  */
 export function addressKey(address: string | undefined): string {
   if (address === undefined) return '';

@@ -55,7 +55,7 @@ export function openAuthenticator(
   };
 }
 
-/** The token of an `Authorization: Bearer` header. Errors: missing_token, invalid_token. */
+/** Returns the token of an `Authorization: Bearer` header. Errors: missing_token, invalid_token. */
 export function bearerToken(authorization: string | undefined): string {
   if (authorization === undefined) {
     throw new DomainError('unauthenticated', 'missing_token', 'This needs a bearer token.');

@@ -85,7 +85,7 @@ export function countedBody(
   return body.pipe(counter);
 }
 
-/** A stream through which a body is piped. `add` gets each piece; the stream fails with what it throws. */
+/** Returns a stream through which a body is piped. `add` gets each piece; the stream fails with what it throws. */
 export function byteCounter(body: NodeJS.ReadableStream, add: (piece: Buffer) => void): Transform {
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {

@@ -36,12 +36,12 @@ export function callerLimits(rateLimits: RateLimits, now: () => number): CallerL
   };
 }
 
-/** The error for a caller or an address that has used up its window. */
+/** Makes the error for a caller or an address that has used up its window. */
 export function rateLimited(detail: string, { resetSeconds }: WindowCount): DomainError {
   return new DomainError('resource_exhausted', 'rate_limited', detail, { retryAfterSeconds: resetSeconds });
 }
 
-/** The error for one request more in flight than the limit. */
+/** Makes the error for one request more in flight than the limit. */
 export function tooManyAtOnce(detail: string): DomainError {
   return new DomainError('resource_exhausted', 'too_many_at_once', detail, { retryAfterSeconds: 1 });
 }

@@ -14,7 +14,7 @@ export interface Call {
   signal: AbortSignal;
   /** Aborted when the client has closed its connection. It has no deadline, for responses that have none. */
   gone: AbortSignal;
-  /** A header of the request, by its lower-case name. */
+  /** Returns a header of the request, by its lower-case name. */
   header(name: string): string | undefined;
   /** Sets a header of the response, by its lower-case name. */
   setResponseHeader(name: string, value: string): void;
@@ -34,13 +34,13 @@ export interface Call {
 /** How long a handler may take before its call is aborted. */
 export const callDeadlineMs = 30_000;
 
-/** The reason of a call's signal when its deadline has passed. */
+/** Returns the reason of a call's signal when its deadline has passed. */
 export const deadlineExceeded = () =>
   new DomainError('deadline_exceeded', 'deadline_exceeded', 'The call took too long.');
 
-/** The reason of a call's signal when the process ends before it. */
+/** Returns the reason of a call's signal when the process ends before it. */
 export const serviceStopping = () =>
   new DomainError('unavailable', 'service_stopping', 'The service is stopping.', { retryAfterSeconds: 1 });
 
-/** The reason of a call's signal when its client has gone. */
+/** Returns the reason of a call's signal when its client has gone. */
 export const clientGone = () => new DomainError('canceled', 'canceled', 'The client has closed the connection.');

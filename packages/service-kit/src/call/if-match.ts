@@ -17,7 +17,7 @@ export function versionPrecondition(call: Call): (version: number) => void {
   };
 }
 
-/** The error for a change that expects a version other than the ticket's current one. */
+/** Makes the error for a change that expects a version other than the ticket's current one. */
 export function staleVersion(detail: string): DomainError {
   return new DomainError('failed_precondition', 'stale_version', detail);
 }

@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, isMessage, type Message } from '@bufb
 import { FieldMaskSchema } from '@bufbuild/protobuf/wkt';
 import { fieldNamed, readSpellings } from '@ticketing/rest/codec/options.ts';
 
-/** The value of a field of a message, the items of a list, or nothing. */
+/** Returns the value of a field of a message, the items of a list, or nothing. */
 export function readParts(message: unknown, field: string): unknown {
   const value: unknown = typeof message === 'object' && message !== null ? Reflect.get(message, field) : undefined;
   return value ?? [];
@@ -25,7 +25,10 @@ export function fieldReader(message: DescMessage, deletesBy: string): (request: 
   };
 }
 
-/** The field and the number of the value in a text such as "status=deleted". Errors: there is no such field or value. */
+/**
+ * Returns the field and the number of the value in a text such as "status=deleted". Errors: there is no such field or
+ * value.
+ */
 export function valueIn(message: DescMessage, text: string): { field: DescField; value: number } {
   const [name = '', spelling] = text.split('=');
   const field = fieldNamed(message, name);

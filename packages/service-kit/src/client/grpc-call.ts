@@ -121,7 +121,7 @@ function callError(outcome: StatusObject, header: Headers, trailer: Headers): Co
   return error;
 }
 
-/** The path of a method on the wire. */
+/** Returns the path of a method on the wire. */
 export function methodPath(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
 }

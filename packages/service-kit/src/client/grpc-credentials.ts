@@ -2,8 +2,8 @@ import { type ChannelCredentials, credentials, experimental } from '@grpc/grpc-j
 import type { ServiceTls } from '../tls/service-tls.ts';
 
 /**
- * The credentials of a channel: TLS that trusts the configured authorities and presents the certificate of the service,
- * if it has one; no TLS if no authorities are configured. New connections use the certificates of that moment.
+ * Returns the credentials of a channel: TLS that trusts the configured authorities and presents the certificate of the
+ * service, if it has one; no TLS if no authorities are configured. New connections use the certificates of that moment.
  */
 export function grpcCredentials(tls: ServiceTls | undefined): ChannelCredentials {
   if (!tls?.files().ca) return credentials.createInsecure();

@@ -1,7 +1,7 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 
-/** The `methodConfig` of a gRPC service config: the retry policy of the methods that may be repeated. */
+/** Returns the `methodConfig` of a gRPC service config: the retry policy of the methods that may be repeated. */
 export function retryMethodConfig(services: readonly DescService[]): object[] {
   const name = services
     .flatMap((service) => service.methods)

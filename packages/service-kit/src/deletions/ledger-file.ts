@@ -58,7 +58,10 @@ export function foreignLedger(service: string): string {
  */
 const overlapMs = 10 * 60_000;
 
-/** The time since which the deletions of a service may be missing in a ledger, which may be a file that is not there yet. */
+/**
+ * Returns the time since which the deletions of a service may be missing in a ledger, which may be a file that is not
+ * there yet.
+ */
 export function missingSince(file: string, service: string): Date {
   const { until } = parseLedger(readText(file), file)(service);
   return new Date(until ? until.getTime() - overlapMs : 0);
@@ -118,17 +121,17 @@ export function extendLedgerFile(file: string, line: LedgerLine, print: Print): 
   print(`${line.service}: ${appendToLedger(file, line)} deletions were added to the ledger`);
 }
 
-/** The text of a file that may not be there yet. */
+/** Returns the text of a file that may not be there yet. */
 function readText(file: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
-/** The lines that were written as a whole; an incomplete last line was never acknowledged. */
+/** Returns the lines that were written as a whole; an incomplete last line was never acknowledged. */
 function wholeLines(text: string): string {
   return text.slice(0, text.lastIndexOf('\n') + 1);
 }
 
-/** The lines of the services that a line of any version stands for. */
+/** Returns the lines of the services that a line of any version stands for. */
 function upgradeLine(line: LedgerLine | OldLine): Partial<LedgerLine>[] {
   if ('service' in line) return [line];
   const { deletedTickets, lastIds } = line;

@@ -64,7 +64,7 @@ export function limitHandlers(
 type Handler = (call: Call, request: Message) => Promise<Message>;
 type Stream = (call: Call, request: Message) => AsyncIterable<Message>;
 
-/** A call whose `onEnd` also waits for the handler to end, which `settle` reports. */
+/** Returns a call whose `onEnd` also waits for the handler to end, which `settle` reports. */
 function track(call: Call): { tracked: Call; settle(): void } {
   let isSettled = false;
   const waiting: (() => void)[] = [];

@@ -105,7 +105,7 @@ export function cachedVerifier(
   };
 }
 
-/** The error for a token that is not valid. `problem` completes "The token …"; the cause is only logged. */
+/** Makes the error for a token that is not valid. `problem` completes "The token …"; the cause is only logged. */
 export function invalidToken(problem: string, cause?: unknown): DomainError {
   return new DomainError('unauthenticated', 'invalid_token', `The token ${problem}.`, { cause });
 }
@@ -124,7 +124,7 @@ function callerOfAccessToken(payload: JWTPayload, expiresAt: number): Caller {
   return callerOfClaims(payload, expiresAt);
 }
 
-/** The caller that the claims of a token describe. Units: Unix seconds. Errors: invalid_token. */
+/** Returns the caller that the claims of a token describe. Units: Unix seconds. Errors: invalid_token. */
 export function callerOfClaims(payload: JWTPayload, expiresAt: number): Caller {
   const kind = profileKinds.find((candidate) => candidate === payload.kind);
   if (kind === undefined) throw invalidToken('names no known kind of profile');

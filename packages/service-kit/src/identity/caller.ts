@@ -51,7 +51,7 @@ export function callerKey({ kind, profileId, service }: Caller): string {
   return `${kind} ${profileId ?? service}`;
 }
 
-/** The caller for a service that calls on its own behalf. */
+/** Returns the caller for a service that calls on its own behalf. */
 export function serviceCaller(service: string): Caller {
   return {
     kind: 'service',

@@ -15,14 +15,14 @@ export interface KeySource {
 // Each type of key fits one of these, so that a token cannot choose a weaker algorithm for a key.
 const asymmetric = ['EdDSA', 'Ed25519', 'ES256', 'RS256'];
 
-/** A configured secret of at least 32 bytes, for HS256 only. Errors: a shorter secret. */
+/** Returns a configured secret of at least 32 bytes, for HS256 only. Errors: a shorter secret. */
 export function secretKeySource(secret: string): KeySource {
   const key = new TextEncoder().encode(secret);
   if (key.length < 32) throw new Error('The secret is shorter than 32 bytes.');
   return { algorithms: ['HS256'], key: async () => key, check: async () => undefined, close: () => undefined };
 }
 
-/** The public keys of a JWKS file. Errors: a file that is not a key set, has no key, or has a private one. */
+/** Returns the public keys of a JWKS file. Errors: a file that is not a key set, has no key, or has a private one. */
 export function fileKeySource(path: string): KeySource {
   const keys = createLocalJWKSet(requirePublicKeys(JSON.parse(readFileSync(path, 'utf8'))));
   return { algorithms: asymmetric, key: keys, check: async () => undefined, close: () => undefined };
@@ -33,7 +33,7 @@ const cooldownMs = 30_000;
 const fetchTimeoutMs = 5_000;
 
 /**
- * The public keys of a JWKS URL, fetched again every 5 minutes and, at most every 30 seconds, for an unknown key id.
+ * Returns the public keys of a JWKS URL, fetched again every 5 minutes and, at most every 30 seconds, for an unknown key id.
  * While the issuer does not respond, the last keys stay valid.
  *
  * Errors: issuer_unavailable while no keys have ever been fetched.

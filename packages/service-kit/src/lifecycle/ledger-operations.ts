@@ -109,7 +109,7 @@ async function makeLine({ entry, kit }: Pick<LedgerService, 'entry' | 'kit'>, si
   };
 }
 
-/** A call with which a service calls its own handlers, while it serves no requests. */
+/** Returns a call with which a service calls its own handlers, while it serves no requests. */
 function ownCall({ name }: ServiceEntry, { log, stopping }: Pick<LedgerService['kit'], 'log' | 'stopping'>): Call {
   return {
     caller: serviceCaller(name),

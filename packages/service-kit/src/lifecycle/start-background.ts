@@ -178,7 +178,7 @@ function startConsuming(
   measureConsumer(consumer, metrics.registry);
 }
 
-/** The consumer group of a service. */
+/** Returns the consumer group of a service. */
 function consumerGroup(entry: ServiceEntry, { database }: Pick<Kit<unknown, unknown>, 'database'>, bus: Bus) {
   const topics = consumedTopics(entry).map(({ name }) => name);
   return { bus, group: entry.name, topics, deadLetters: openDeadLetters(database.connection) };

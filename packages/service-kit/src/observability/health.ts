@@ -73,7 +73,7 @@ export function watchHealth(checks: Record<string, Check>): Health {
   };
 }
 
-/** The state of a dependency; one whose check takes too long is down. */
+/** Returns the state of a dependency; one whose check takes too long is down. */
 export async function runCheck(check: Check): Promise<'up' | 'down'> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

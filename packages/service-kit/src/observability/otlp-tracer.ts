@@ -98,7 +98,7 @@ function hrTime(ms: number): [number, number] {
   return [seconds, Math.floor((ms - seconds * 1000) * 1e6)];
 }
 
-/** An exporter that logs the first of several failures in a row. */
+/** Returns an exporter that logs the first of several failures in a row. */
 function reportingExporter(exporter: SpanExporter, log: Logger): SpanExporter {
   let hasFailed = false;
   return {

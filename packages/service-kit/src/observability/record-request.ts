@@ -2,7 +2,10 @@ import type { Trace } from '@ticketing/runtime/trace.ts';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The route that a request has matched, as metrics, logs and spans name it: its method and the pattern of its path. */
+/**
+ * Returns the route that a request has matched, as metrics, logs and spans name it: its method and the pattern of its
+ * path.
+ */
 export function routePattern({ method, routeOptions }: FastifyRequest): string {
   return `${method} ${routeOptions.url ?? 'unmatched'}`;
 }

@@ -48,7 +48,7 @@ export function reflectionRoutes(services: readonly DescService[]): (router: Con
 const limits = { readMaxBytes: maxAnonymousBytes };
 const maxRequests = 100;
 
-/** The first requests of a stream. Errors: RESOURCE_EXHAUSTED for one more. */
+/** Returns the first requests of a stream. Errors: RESOURCE_EXHAUSTED for one more. */
 async function* first<Request>(requests: AsyncIterable<Request>): AsyncGenerator<Request> {
   let count = 0;
   for await (const request of requests) {
@@ -103,7 +103,7 @@ function errorResponse(errorCode: Code, errorMessage: string): ResponseContent {
   return { case: 'errorResponse', value: { errorCode, errorMessage } };
 }
 
-/** The files and all that they import, each before its own imports. */
+/** Returns the files and all that they import, each before its own imports. */
 function withImports(roots: readonly DescFile[]): DescFile[] {
   const found = new Set<DescFile>();
   function visit(file: DescFile): void {

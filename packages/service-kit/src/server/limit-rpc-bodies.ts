@@ -62,7 +62,7 @@ interface Format {
   encodingHeader: string;
 }
 
-/** The format that Connect reads from a media type; undefined for one that it refuses without reading the body. */
+/** Returns the format that Connect reads from a media type; undefined for one that it refuses without reading the body. */
 function parseFormat(mediaType: string | null): Format | undefined {
   const grpc = parseGrpcType(mediaType) ?? parseGrpcWebType(mediaType);
   if (grpc) return { isEnveloped: true, isJson: !grpc.binary, encodingHeader: 'grpc-encoding' };
@@ -105,7 +105,7 @@ interface Check extends RpcBodyOptions {
   decompress: (() => Transform) | undefined;
 }
 
-/** The body of a request after it was received, decompressed and checked as a whole. */
+/** Returns the body of a request after it was received, decompressed and checked as a whole. */
 async function* checkedBody(
   body: AsyncIterable<Uint8Array>,
   { signal, contextValues }: UniversalServerRequest,
@@ -179,7 +179,7 @@ function tooLate(): DomainError {
 /** Counts bytes that are held. */
 type Add = (bytes: number) => void;
 
-/** The message of a body, decompressed. Errors: malformed_message, body_too_large, bodies_in_flight. */
+/** Returns the message of a body, decompressed. Errors: malformed_message, body_too_large, bodies_in_flight. */
 async function readMessage(
   received: Buffer,
   maxBytes: number,

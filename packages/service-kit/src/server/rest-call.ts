@@ -7,7 +7,7 @@ import { onClosed } from './on-closed.ts';
 
 const traces = new WeakMap<FastifyRequest, Trace>();
 
-/** The trace that a REST request belongs to. */
+/** Returns the trace that a REST request belongs to. */
 export function findTrace(request: FastifyRequest): Trace {
   const trace = traces.get(request) ?? continueTrace(readHeader(request, 'traceparent'));
   traces.set(request, trace);

@@ -49,7 +49,7 @@ export interface Admitted {
 const admissionsPerTurn = 4;
 const admittedKey = createContextKey<Admitted | undefined>(undefined, { description: 'the call that was admitted' });
 
-/** The admitted call. Errors: an internal error for a call that the guard has not seen. */
+/** Returns the admitted call. Errors: an internal error for a call that the guard has not seen. */
 export function admitted(values: ContextValues): Admitted {
   const found = values.get(admittedKey);
   if (!found) throw new Error('the call was not admitted');

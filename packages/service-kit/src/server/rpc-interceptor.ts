@@ -24,7 +24,7 @@ export interface RpcOptions {
 
 const callKey = createContextKey<Call | undefined>(undefined, { description: 'the call that is being served' });
 
-/** The call of an RPC that passed the interceptor; undefined if it did not. */
+/** Returns the call of an RPC that passed the interceptor; undefined if it did not. */
 export function findCall(values: ContextValues): Call | undefined {
   return values.get(callKey);
 }

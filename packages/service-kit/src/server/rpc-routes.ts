@@ -40,7 +40,7 @@ function admittedCall(method: DescMethod, context: HandlerContext): Call {
 }
 
 /**
- * The messages of a stream. The interceptor has returned before they are read, so this validates and reports itself.
+ * Returns the messages of a stream. The interceptor has returned before they are read, so this validates and reports itself.
  */
 async function* streamMessages(
   method: DescMethod,

@@ -28,7 +28,7 @@ const decode = compileMessageDecoder(SettingsSchema);
 const validate = messageValidator(SettingsSchema);
 
 /**
- * The settings with the given values, and defaults for all others.
+ * Returns the settings with the given values, and defaults for all others.
  *
  * Errors: those of an invalid value, with the pointer `#/<name>`.
  */

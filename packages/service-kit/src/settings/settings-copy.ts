@@ -21,8 +21,8 @@ export type SettingsAge = 'recent' | 'replicas' | 'owner';
 /** The settings and subchannels of the installation, as a service keeps them in its own database. */
 export interface SettingsCopy {
   /**
-   * The copy, by default a recent one; `defaultConfiguration` itself before the first copy was made. Read the owner's
-   * one before a request is refused because of the copy.
+   * Returns the copy, by default a recent one; `defaultConfiguration` itself before the first copy was made. Read the
+   * owner's one before a request is refused because of the copy.
    *
    * Errors: store_unavailable, if it was never read; those of `refresh`, for the copy of the owner.
    */

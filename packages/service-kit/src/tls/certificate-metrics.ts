@@ -48,7 +48,7 @@ function busCertificate(bus: BusConfig | undefined, kind: 'cert' | 'ca'): Certif
   }
 }
 
-/** The ends of the certificates of a PEM file, in their order. Units: Unix ms. */
+/** Returns the ends of the certificates of a PEM file, in their order. Units: Unix ms. */
 function readEnds(pem: Buffer): number[] {
   const texts = pem.toString('latin1').match(certificatePattern) ?? [];
   return texts.flatMap((text) => {

@@ -10,7 +10,7 @@ import { listenerContext, readTlsFiles, type TlsFiles } from './tls-files.ts';
 export interface ServiceTls {
   /** The TLS of its listeners; undefined without a certificate, and they listen without TLS. */
   listener: ListenerTls | undefined;
-  /** The contents of the files now. */
+  /** Returns the contents of the files now. */
   files(): TlsFiles;
   /** Calls the listener after the files have changed. Returns a function that removes it. */
   onChange(listener: () => void): () => void;
@@ -19,7 +19,7 @@ export interface ServiceTls {
 
 /** The TLS of a server. */
 export interface ListenerTls {
-  /** The options with which the server is created. */
+  /** Returns the options with which the server is created. */
   options(): TlsOptions;
   /**
    * Gives the server the new certificates when the files change, until it is closed; open connections are kept. Ends

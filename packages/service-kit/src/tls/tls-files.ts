@@ -22,7 +22,7 @@ const ciphers = [
   ...['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
 ].join(':');
 
-/** The TLS options of a listener, made from the files. */
+/** Returns the TLS options of a listener, made from the files. */
 export function listenerContext({ cert, key, clientCa }: Omit<TlsFiles, 'ca'>): SecureContextOptions {
   return { cert, key, ca: clientCa, minVersion: 'TLSv1.2', ciphers };
 }
@@ -79,7 +79,7 @@ function checkContext(context: SecureContextOptions, files: readonly string[], p
 /** Matches each certificate of a PEM file. */
 export const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** The first certificate of a PEM file; all must be readable. */
+/** Returns the first certificate of a PEM file; all must be readable. */
 function firstCertificate(variable: string, pem: Buffer, problems: string[]): X509Certificate | undefined {
   const texts = pem.toString('latin1').match(certificatePattern) ?? [];
   if (texts.length === 0) problems.push(`${variable} contains no certificate in PEM format.`);

@@ -38,12 +38,15 @@ export interface ChainPoint {
   hash: string;
 }
 
-/** The point before the first entry of a service. It differs for each service, so that no entry fits into two chains. */
+/**
+ * Returns the point before the first entry of a service. It differs for each service, so that no entry fits into two
+ * chains.
+ */
 export function chainStart(service: string): ChainPoint {
   return { number: 0, hash: hashText(`audit log of ${service}`) };
 }
 
-/** The entry that follows a point. */
+/** Returns the entry that follows a point. */
 export function entryAfter(
   { number, hash }: ChainPoint,
   change: Omit<AuditEntry, 'number' | 'previous' | 'hash'>,
@@ -97,7 +100,7 @@ export async function checkChain(
   return { entries: count, end, problems };
 }
 
-/** The hash of an entry: of its values in a fixed order, as JSON. */
+/** Returns the hash of an entry: of its values in a fixed order, as JSON. */
 function hashEntry(entry: Omit<AuditEntry, 'hash'>): string {
   const { number, changeId, at, actor, method, subject, fields, traceId, outcome, previous } = entry;
   return hashText(

@@ -32,9 +32,9 @@ export interface AuditLog {
    * Returns the last entry that any process has appended.
    */
   seal(): Promise<ChainPoint | undefined>;
-  /** The entries that are kept, in order; those after a number, if it is given. */
+  /** Returns the entries that are kept, in order; those after a number, if it is given. */
   entries(after?: number): AsyncIterable<AuditEntry>;
-  /** The entries of some methods whose requests came at a time or later, in order. Units: Unix ms. */
+  /** Returns the entries of some methods whose requests came at a time or later, in order. Units: Unix ms. */
   readEntries(methods: readonly string[], since: number): AsyncIterable<AuditEntry>;
   /** Checks the chain, also against points of it that somebody has noted before. */
   verify(noted?: readonly ChainPoint[]): Promise<ChainReport>;
@@ -164,7 +164,7 @@ async function append(
 }
 
 /**
- * The point after which the next entry comes. If the last entries were removed from the collection, it is the noted
+ * Returns the point after which the next entry comes. If the last entries were removed from the collection, it is the noted
  * point after them: the gap stays, and a check finds it.
  */
 async function findEnd(

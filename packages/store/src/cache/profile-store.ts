@@ -22,7 +22,7 @@ interface ProfileDocument {
 export interface ProfileStore {
   /** Stores the claims of a verified token about its profile, if they have changed. */
   remember(caller: Caller): Promise<void>;
-  /** The profiles with the given ids. A profile that never made a request has only its id; all else is null. */
+  /** Returns the profiles with the given ids. A profile that never made a request has only its id; all else is null. */
   find(ids: readonly number[]): Promise<ReadonlyMap<number, Profile>>;
 }
 

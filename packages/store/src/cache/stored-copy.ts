@@ -4,7 +4,7 @@ import { isDuplicateKey, storeCall } from '../document/store-error.ts';
 
 /** A copy of data of another service. Errors of every operation: store_unavailable. */
 export interface StoredCopy {
-  /** The content, if it is newer than a version. */
+  /** Returns the content, if it is newer than a version. */
   newerThan(version: number): Promise<Uint8Array | undefined>;
   /** Replaces the content, unless the stored version is as new or newer. */
   replace(version: number, content: Uint8Array): Promise<void>;

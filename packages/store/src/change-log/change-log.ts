@@ -13,7 +13,7 @@ export interface ChangeLog<Change> {
 
 /** How a change changes the items of its kind. */
 export interface ChangeKind<Item, Change> {
-  /** The id of the item that a change is about. */
+  /** Returns the id of the item that a change is about. */
   readId(change: Change): number;
   /** Applies a change to the items by id. */
   applyTo(items: Map<number, Item>, change: Change): void;
@@ -43,7 +43,8 @@ export function appendChanges<Change>(
 }
 
 /**
- * The items at the revision of a log, made from those at an earlier revision, which must be at least `completeAfter`.
+ * Returns the items at the revision of a log, made from those at an earlier revision, which must be at least
+ * `completeAfter`.
  */
 export function itemsAfter<Item, Change>(
   items: ReadonlyMap<number, Item>,

@@ -13,7 +13,7 @@ export interface Snapshot<Item, Change, Tree> {
 export interface ChangeReader<Item, Change, Tree> {
   /** Reads the current items. */
   read(): Promise<Snapshot<Item, Change, Tree>>;
-  /** All items, at most one second old. */
+  /** Returns all items, at most one second old. */
   readRecent(): Promise<Snapshot<Item, Change, Tree>>;
   /** Makes the snapshot of a log whose items are known, and keeps it unless there is a newer one. */
   cacheSnapshot(log: ChangeLog<Change>, items: ReadonlyMap<number, Item>): Snapshot<Item, Change, Tree>;

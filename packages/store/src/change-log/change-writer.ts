@@ -10,7 +10,7 @@ import { changeReader, type LogDocument, type ReaderOptions } from './change-rea
 export interface LoggedItems<Change, Tree> {
   /** Reads the current items. Errors: those of the driver. */
   tree(): Promise<Tree>;
-  /** All items, at most one second old. Errors: those of the driver. */
+  /** Returns all items, at most one second old. Errors: those of the driver. */
   recentTree(): Promise<Tree>;
   /**
    * Changes an item as `decide` says for the current tree. If another process changes an item first, `decide` is called

@@ -11,7 +11,7 @@ export interface Disk {
 export interface FreeSpace {
   /** Undefined before the server has said it, and if it never does. */
   disk(): Disk | undefined;
-  /** The free space that is kept; undefined as for `disk`. Units: bytes. */
+  /** Returns the free space that is kept; undefined as for `disk`. Units: bytes. */
   reserve(): number | undefined;
   /** Whether less than the reserve is free. */
   isFull(): boolean;

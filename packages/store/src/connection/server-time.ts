@@ -26,7 +26,7 @@ export async function followServerTime(connection: Connection): Promise<() => vo
 }
 
 /**
- * The time of the database server, in Unix milliseconds. It is behind the server by the latency of the response, and
+ * Returns the time of the database server, in Unix milliseconds. It is behind the server by the latency of the response, and
  * never ahead, so that no lease is claimed too early. Before the first reading it is the time of this host.
  */
 export function serverTime(connection: Connection): number {

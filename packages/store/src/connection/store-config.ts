@@ -24,7 +24,7 @@ export function readStoreConfig(from: ConfigReader, service: string): StoreConfi
   };
 }
 
-/** The addresses of the servers that a URI names, without its credentials. */
+/** Returns the addresses of the servers that a URI names, without its credentials. */
 export function describeServer(uri: string): string {
   const { srvHost, hosts } = new mongo.MongoClient(uri).options;
   return srvHost ?? hosts.map(String).join(', ');
@@ -43,7 +43,10 @@ export interface DatabaseUser {
   source: string;
 }
 
-/** The user of the server as whom a URI connects; undefined if it names none with a password, or one of another system. */
+/**
+ * Returns the user of the server as whom a URI connects; undefined if it names none with a password, or one of another
+ * system.
+ */
 export function readDatabaseUser(uri: string): DatabaseUser | undefined {
   const { username: name, password, source } = new mongo.MongoClient(uri).options.credentials ?? {};
   return name && password && source && source !== '$external' ? { name, password, source } : undefined;

@@ -39,12 +39,15 @@ export async function markFormat(connection: Connection, name: string): Promise<
   }
 }
 
-/** The id of the database, which its restored backups keep. Undefined if an older version has set it up. */
+/** Returns the id of the database, which its restored backups keep. Undefined if an older version has set it up. */
 export async function readStoreId(connection: Connection): Promise<string | undefined> {
   return (await openFormats(connection).findOne({ _id: id }))?.storeId;
 }
 
-/** The id of a copied database; undefined if an older version has set it up. Errors: those of `readCopiedDocuments`. */
+/**
+ * Returns the id of a copied database; undefined if an older version has set it up. Errors: those of
+ * `readCopiedDocuments`.
+ */
 export async function copiedStoreId(folder: string): Promise<string | undefined> {
   for await (const { storeId } of readCopiedDocuments(folder, id)) if (typeof storeId === 'string') return storeId;
   return undefined;

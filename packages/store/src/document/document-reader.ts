@@ -64,7 +64,7 @@ function hasName(name: string, buffer: Buffer, start: number, end: number): bool
   return true;
 }
 
-/** The size in bytes of the value at `at`, whose type is at `start`. */
+/** Returns the size in bytes of the value at `at`, whose type is at `start`. */
 function readSize(buffer: Buffer, start: number, at: number): number {
   switch (buffer[start]) {
     case type.null:

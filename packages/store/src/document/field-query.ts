@@ -42,8 +42,8 @@ export function fieldQuery(field: string, condition: Condition, key: FilterKey):
 }
 
 /**
- * The regular expression for a `like` pattern. Each part between two `%` is searched for once, from left to right, by
- * an atomic group, so that no text takes more than linear time.
+ * Returns the regular expression for a `like` pattern. Each part between two `%` is searched for once, from left to
+ * right, by an atomic group, so that no text takes more than linear time.
  */
 export function likePattern(pattern: string): string {
   const parts = pattern.split('%').map(escapePattern);
@@ -54,7 +54,7 @@ export function likePattern(pattern: string): string {
   return `^${first}${middle.join('')}${last === '' ? '' : `.*${last}\\z`}`;
 }
 
-/** The regular expression for a text as it is. */
+/** Returns the regular expression for a text as it is. */
 export function escapePattern(part: string): string {
   // MongoDB ends a pattern at a NUL character.
   return part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&').replaceAll('\0', '\\x00');

@@ -13,7 +13,10 @@ export interface Segment {
   field: string;
 }
 
-/** The segments of an order by a field. Unset values come last in both directions; MongoDB sorts them as the lowest. */
+/**
+ * Returns the segments of an order by a field. Unset values come last in both directions; MongoDB sorts them as the
+ * lowest.
+ */
 export function segmentsOfField(field: string, isNeverUnset: boolean): Segment[] {
   if (isNeverUnset) return [{ match: {}, field }];
   return [

@@ -22,7 +22,7 @@ export async function storeCall<Result>(operation: () => Promise<Result>): Promi
   }
 }
 
-/** The error for a write while the disk of the database is full, or nearly. */
+/** Makes the error for a write while the disk of the database is full, or nearly. */
 export function storageFull(options: { cause?: unknown; followsChange?: boolean } = {}): DomainError {
   const detail = 'The database has no space left. Reads and deletions go on.';
   return new DomainError('unavailable', 'storage_full', detail, { ...options, retryAfterSeconds: 5 });
@@ -74,7 +74,10 @@ export function isWriteConflict(error: unknown): boolean {
   return error.code === 112 || error.message === 'deadlock detected';
 }
 
-/** The indexes of the writes of a bulk whose key exists already; undefined if any write failed for another reason. */
+/**
+ * Returns the indexes of the writes of a bulk whose key exists already; undefined if any write failed for another
+ * reason.
+ */
 export function duplicatesIn(error: unknown): number[] | undefined {
   if (!(error instanceof mongo.MongoBulkWriteError)) return undefined;
   const failed = [error.writeErrors].flat();

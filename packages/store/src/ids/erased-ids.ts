@@ -10,9 +10,9 @@ import { retryUpsert, storeCall } from '../document/store-error.ts';
  */
 export interface ErasedIds {
   add(id: number): Promise<void>;
-  /** The erased ones among some ids. */
+  /** Returns the erased ones among some ids. */
   among(ids: readonly number[]): Promise<Set<number>>;
-  /** The ids that were added at a time or later. */
+  /** Returns the ids that were added at a time or later. */
   since(time: number): Promise<number[]>;
   removeOlderThan(time: number): Promise<void>;
 }

@@ -69,7 +69,7 @@ export function idSequence(
   };
 }
 
-/** The last number that each sequence of a database has handed out, by its name. */
+/** Returns the last number that each sequence of a database has handed out, by its name. */
 export async function lastIds(connection: Connection): Promise<Record<string, number>> {
   const counters = openCollection<CounterDocument>(connection, 'counters');
   const found = await storeCall(() => counters.find().toArray());
@@ -82,7 +82,7 @@ export async function skipIds(connection: Connection, name: string, last: number
   await storeCall(() => updateOrInsert(counters, name, { $max: { value: last } }));
 }
 
-/** The ids that one write has reserved, and how many were used since. */
+/** Returns the ids that one write has reserved, and how many were used since. */
 function reservedIds(now: () => number) {
   let ids: number[] = [];
   let validUntil = Number.NEGATIVE_INFINITY;
@@ -108,7 +108,7 @@ function reservedIds(now: () => number) {
       ids.push(id);
       lastTaken = 0;
     },
-    /** An estimate of the ids that are needed soon: as many as since the last call. Starts a new count. */
+    /** Returns an estimate of the ids that are needed soon: as many as since the last call. Starts a new count. */
     expectedUse(): number {
       const expected = now() - countedSince > 2 * reservationMs ? 0 : used;
       countedSince = now();

@@ -19,7 +19,7 @@ export interface LastSeen {
   note(names: readonly string[]): Promise<void>;
   /** Counts the absence of these from now on, unless they were seen or expected before. */
   expect(names: readonly string[]): Promise<void>;
-  /** How long ago each of these was seen, or expected first; unknown ones are left out. Units: seconds. */
+  /** Returns how long ago each of these was seen, or expected first; unknown ones are left out. Units: seconds. */
   ages(names: readonly string[]): Promise<Map<string, number>>;
 }
 

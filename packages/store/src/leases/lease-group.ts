@@ -34,7 +34,7 @@ export interface LeaseGroupTimes {
 
 /** A member of a group that claims its share of the parts and works on them. */
 export interface LeaseGroupMember {
-  /** The parts whose leases this member owns. */
+  /** Returns the parts whose leases this member owns. */
   ownedParts(): string[];
   /** Stops the work, and resolves when all parts are released. */
   stop(): Promise<void>;
@@ -116,7 +116,7 @@ async function renewUntilAborted(
   }
 }
 
-/** The parts that a member owns, each with the work on it. */
+/** Returns the parts that a member owns, each with the work on it. */
 function ownedParts<Part extends Leased>(
   connection: Connection,
   owner: string,

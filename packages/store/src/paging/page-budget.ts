@@ -150,7 +150,10 @@ export async function takePage(
   return isLargePage(sizes);
 }
 
-/** How many of the first items have at most `max` bytes together. Units: sizes in bytes, in the order of the page. */
+/**
+ * Returns how many of the first items have at most `max` bytes together. Units: sizes in bytes, in the order of the
+ * page.
+ */
 export function countThatFits(sizes: readonly number[], max = maxPageBytes): number {
   let left = max;
   const first = sizes.findIndex((size) => {

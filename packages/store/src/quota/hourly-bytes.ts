@@ -12,9 +12,9 @@ export interface HourBytes {
 export interface HourlyBytes {
   /** Counts bytes, by default in the current hour; negative ones are counted no longer. */
   add(owner: string, bytes: number, hour?: number): Promise<void>;
-  /** The current hour. */
+  /** Returns the current hour. */
   hour(): number;
-  /** The hours that count. */
+  /** Returns the hours that count. */
   hours(owner: string): Promise<HourBytes[]>;
   removeExpired(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export function openHourlyBytes(
 }
 
 /**
- * How long it takes until less than `maxBytes` count, in ms; undefined if less do. `added` counts until the end.
+ * Returns how long it takes until less than `maxBytes` count, in ms; undefined if less do. `added` counts until the end.
  */
 export function exceededForMs(
   hours: readonly HourBytes[],

@@ -9,7 +9,7 @@ export interface ResponseOwner {
 
 /** How many bytes of responses are stored for each owner. */
 export interface ResponseBudget {
-  /** How long the owner is above its limit, in ms; undefined if it is not. */
+  /** Returns how long the owner is above its limit, in ms; undefined if it is not. */
   exceededForMs(owner: ResponseOwner): Promise<number | undefined>;
   /** Counts a response, before it is stored. */
   add(owner: ResponseOwner, bytes: number): Promise<void>;

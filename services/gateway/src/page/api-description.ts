@@ -5,7 +5,7 @@ import type { UpstreamAgent } from '../proxy/upstream-agent.ts';
 
 /** The OpenAPI document of the whole API, merged from the documents of the services. */
 export interface ApiDescription {
-  /** The document, merged from the parts that were fetched last. It is the same object until a part changes. */
+  /** Returns the document, merged from the parts that were fetched last. It is the same object until a part changes. */
   latest(): PublicDocument;
   /**
    * Fetches the documents of the services again if they are older than a minute, or than 5 seconds if one could not be

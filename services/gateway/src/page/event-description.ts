@@ -9,7 +9,7 @@ import { settingChangedTopic, tagChangedTopic, ticketChangedTopic } from '@ticke
 import { readAccessRule, readRestRule, readSpellings } from '@ticketing/rest/codec/options.ts';
 import { type AsyncApiDocument, asyncApiDocument } from '@ticketing/rest/documents/asyncapi.ts';
 
-/** The AsyncAPI document of the events of the system, from the contracts. */
+/** Returns the AsyncAPI document of the events of the system, from the contracts. */
 export function eventDescription(): AsyncApiDocument {
   const { followEvents } = EventService.method;
   return asyncApiDocument({

@@ -4,7 +4,7 @@ import { type PublicDocument, publicDocument } from '@ticketing/rest/routes/publ
 /** The path of the reference page. */
 export const docsPath = '/docs';
 
-/** The files of the reference page, by their paths. The page loads nothing from other hosts. */
+/** Returns the files of the reference page, by their paths. The page loads nothing from other hosts. */
 export function referencePage(title: string): ReadonlyMap<string, PublicDocument> {
   const html = publicDocument(pageHtml(title), 'text/html; charset=utf-8');
   return new Map([

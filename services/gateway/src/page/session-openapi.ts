@@ -9,7 +9,7 @@ const info = { title: apiTitle, version: '1', description: introduction };
 /** The error statuses with which the gateway itself responds on every path. */
 const errorStatuses = ['401', '403', '415', '429', '431', '500', '503'];
 
-/** The OpenAPI document of the session endpoints, which the gateway serves itself. */
+/** Returns the OpenAPI document of the session endpoints, which the gateway serves itself. */
 export function sessionDocument(): OpenApiDocument {
   const document = openApiDocument({ ...info, served: [] });
   const { components, responses } = problems(['400', ...errorStatuses]);

@@ -36,7 +36,7 @@ export function upstreamError(service: string, thrown: unknown): DomainError {
   });
 }
 
-/** The error of a request that took too long. */
+/** Returns the error of a request that took too long. */
 export function deadlineExceeded(cause?: unknown): DomainError {
   return new DomainError('deadline_exceeded', 'deadline_exceeded', 'The request took too long.', { cause });
 }

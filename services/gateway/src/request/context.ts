@@ -32,7 +32,7 @@ export interface Admission extends Credential {
 
 const contexts = new WeakMap<FastifyRequest, RequestContext>();
 
-/** The context of a request. It is created on first use. */
+/** Returns the context of a request. It is created on first use. */
 export function findRequestContext(request: FastifyRequest): RequestContext {
   const known = contexts.get(request);
   if (known) return known;
@@ -42,7 +42,7 @@ export function findRequestContext(request: FastifyRequest): RequestContext {
   return context;
 }
 
-/** The verified credential of a request. Errors: an internal error if the request was not admitted. */
+/** Returns the verified credential of a request. Errors: an internal error if the request was not admitted. */
 export function requireAdmission(request: FastifyRequest): Admission {
   const { admission } = findRequestContext(request);
   if (!admission) throw new Error(`${request.url} was not admitted`);

@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 
 /**
- * The path of a request, exactly as the service will receive it.
+ * Returns the path of a request, exactly as the service will receive it.
  *
  * Errors: malformed_request for a path that a later URL parser could rewrite (`.` and `..` segments, a backslash, a
  * fragment), because the gateway would then apply the rules of another path than the one that is called.

@@ -14,7 +14,7 @@ export interface ContractRoute {
 export interface RouteTable {
   /** The first segments of all paths, such as `/ticket`. */
   prefixes: readonly string[];
-  /** The route for a verb and an undecoded path; undefined if the contracts have none. */
+  /** Returns the route for a verb and an undecoded path; undefined if the contracts have none. */
   find(verb: string, path: string): ContractRoute | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The value of a cookie in a `Cookie` header; undefined if the header does not contain the cookie. */
+/** Returns the value of a cookie in a `Cookie` header; undefined if the header does not contain the cookie. */
 export function readCookie(header: string, name: string): string | undefined {
   for (const pair of header.split(';')) {
     const [key = '', ...value] = pair.split('=');
@@ -7,7 +7,10 @@ export function readCookie(header: string, name: string): string | undefined {
   return undefined;
 }
 
-/** The `Set-Cookie` header that stores a token, or clears the cookie if there is no token. A JWT needs no escaping. */
+/**
+ * Returns the `Set-Cookie` header that stores a token, or clears the cookie if there is no token. A JWT needs no
+ * escaping.
+ */
 export function writeCookie(name: string, token = '', maxAgeSeconds = 0): string {
   return `${name}=${token}; Max-Age=${maxAgeSeconds}; Path=/; HttpOnly; Secure; SameSite=Lax`;
 }

@@ -136,7 +136,7 @@ export interface GuardedFetchOptions {
   onError(error: unknown): void;
 }
 
-/** A `fetch` for a library: its POST requests are made by the outbound guard, one by one, without redirects. */
+/** Returns a `fetch` for a library: its POST requests are made by the outbound guard, one by one, without redirects. */
 function guardedFetch(outbound: Pick<OutboundGuard, 'request'>, options: GuardedFetchOptions): typeof fetch {
   const { headers, deadlineMs, maxResponseBytes, signal, onError } = options;
   return async (url, init) => {

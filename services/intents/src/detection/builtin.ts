@@ -27,7 +27,7 @@ const limits: SandboxLimits = {
 
 /** The provider without a network. It also makes the features of texts that are learned from. */
 export interface BuiltinDetection extends Detection {
-  /** The features of a text, as bytes. Errors: those of `detect`, and SandboxError. */
+  /** Returns the features of a text, as bytes. Errors: those of `detect`, and SandboxError. */
   extractFeatures(text: TicketText): Promise<Uint8Array>;
 }
 
@@ -55,7 +55,7 @@ export function openBuiltinDetection(log: Logger, models: ModelSource): BuiltinD
   };
 }
 
-/** The part of a text that is read. */
+/** Returns the part of a text that is read. */
 function cutText({ subject, body }: TicketText): TicketText {
   return { subject: subject?.slice(0, maxSubjectChars) ?? null, body: body?.slice(0, maxBodyChars) ?? null };
 }

@@ -26,7 +26,7 @@ interface Answer {
   tags?: { id: string; confidence: number }[];
 }
 
-/** The schema of an answer which may name only these tags. Every member is required, as `strict` demands. */
+/** Returns the schema of an answer which may name only these tags. Every member is required, as `strict` demands. */
 export function answerSchema(tagIds: readonly number[]): AnswerSchema {
   const confidence = { type: 'number', minimum: 0, maximum: 1 };
   return closed({
@@ -97,7 +97,7 @@ function parseLanguage(code: string): string | null {
   return /^[a-z]{2}$/.test(lower) && languages.of(lower) !== undefined ? lower : null;
 }
 
-/** A text on one line, without characters that change how others are shown. */
+/** Returns a text on one line, without characters that change how others are shown. */
 function plainText(text: string): string | null {
   const line = text
     .toWellFormed()

@@ -84,7 +84,7 @@ async function chooseTags(
   return [...suggested, ...others].slice(0, maxTags);
 }
 
-/** The words that suggest a tag. */
+/** Returns the words that suggest a tag. */
 function suggestingWords({ name, keywords }: CandidateTag): string[] {
   return [...keywords, ...name.split(/[^\p{L}\p{N}]+/u)];
 }

@@ -45,7 +45,7 @@ export function findSentiment(words: string, language: string | null): Sentiment
 interface WordList {
   negations: ReadonlySet<string>;
   formulas: readonly string[];
-  /** How positive a word is: from -1 to 1. */
+  /** Returns how positive a word is: from -1 to 1. */
   findFeeling(word: string): number;
 }
 

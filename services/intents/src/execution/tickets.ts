@@ -37,7 +37,7 @@ export interface WrittenMessage {
  */
 const maxShownChars = 100_000;
 
-/** The beginning of a message, which an outcome shows. */
+/** Returns the beginning of a message, which an outcome shows. */
 export function shownMessage(text: string): string {
   return cutChars(text, maxShownChars);
 }

@@ -179,7 +179,7 @@ export interface IntentDocument
 /** The intents of a database. */
 export type Intents = mongo.Collection<IntentDocument>;
 
-/** The collection of the intents. */
+/** Opens the collection of the intents. */
 export function intentCollection(connection: Connection): Intents {
   return openCollection<IntentDocument>(connection, 'intents');
 }
@@ -241,7 +241,7 @@ function proposalKey({ aiAgentId, contractId, data }: IntentProposal): string {
     .digest('base64url');
 }
 
-/** A value whose objects have their members in one order. */
+/** Returns a value whose objects have their members in one order. */
 function sorted(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);

@@ -50,7 +50,7 @@ export interface ExampleStore {
   areThere(count: number): Promise<boolean>;
   /** Counts the examples that have changed since a time, up to `limit`. Units: Unix ms. */
   changedSince(time: number, limit: number): Promise<number>;
-  /** The examples that have changed last, in batches. */
+  /** Returns the examples that have changed last, in batches. */
   newest(limit: number): AsyncIterable<LabelledFeatures[]>;
 }
 
@@ -270,7 +270,7 @@ export interface ExampleDocument extends Leased<number> {
   changedAt: Date | null;
 }
 
-/** The collection of a connection. */
+/** Opens the collection of a connection. */
 function exampleCollection(connection: Connection): mongo.Collection<ExampleDocument> {
   return openCollection<ExampleDocument>(connection, 'examples');
 }

@@ -28,7 +28,7 @@ export function fitLinear(problem: LinearProblem, start?: readonly (LinearWeight
   }));
 }
 
-/** The score of a text, which is the higher the more likely the label is right. */
+/** Returns the score of a text, which is the higher the more likely the label is right. */
 export function computeScore({ indices, values }: Vector, { weights, bias }: LinearWeights): number {
   let sum = bias;
   for (let position = 0; position < indices.length; position += 1) {

@@ -87,7 +87,7 @@ export function measureChoice(lesson: Lesson): Measurement[] {
   });
 }
 
-/** The label with the highest score, and the logarithm of how much more probable it is than all others together. */
+/** Returns the label with the highest score, and the logarithm of how much more probable it is than all others together. */
 export function findBest(scores: readonly number[]): { best: number; logOdds: number } {
   const highest = Math.max(...scores);
   const best = scores.indexOf(highest);

@@ -68,7 +68,7 @@ export function learnSpam(course: Course): LearnedLabel[] {
   return combineLabels('spam', ['spam'], fitEach(lesson, known), measurements);
 }
 
-/** The measurements of the previous model, if they are still used and it knows all labels. */
+/** Returns the measurements of the previous model, if they are still used and it knows all labels. */
 function keptMeasurements(
   { knownThreshold }: Course,
   known: readonly (KnownLabel | undefined)[],
@@ -89,7 +89,7 @@ function combineLabels(
   });
 }
 
-/** The labels with enough examples, the most frequent first. */
+/** Returns the labels with enough examples, the most frequent first. */
 function frequentLabels<Label extends number | string>(labels: readonly Label[]): [Label, number][] {
   const counts = new Map<Label, number>();
   for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);

@@ -17,9 +17,9 @@ export interface LinearProblem {
 const cost = 3;
 
 /**
- * The loss of linear models: half the squares of the weights, and for each example how surprising its labels are. All
- * columns are computed at once, because reading the texts takes longer than computing: 16 columns take three times as
- * long as one.
+ * Returns the loss of linear models: half the squares of the weights, and for each example how surprising its labels
+ * are. All columns are computed at once, because reading the texts takes longer than computing: 16 columns take three
+ * times as long as one.
  */
 export function linearLoss(problem: LinearProblem): Objective {
   const { features, columns, labels } = problem;
@@ -40,7 +40,7 @@ export function linearLoss(problem: LinearProblem): Objective {
   };
 }
 
-/** The curvature where all weights are 0 and no label is more probable than another. */
+/** Returns the curvature where all weights are 0 and no label is more probable than another. */
 function computeCurvature({ indices, values }: Rows, { features, columns, isExclusive }: LinearProblem): Float64Array {
   const squares = new Float64Array(features + 1);
   for (const [position, index] of indices.entries())
@@ -169,7 +169,7 @@ function countLabels(labels: Uint8Array, columns: number): number[] {
   return counts;
 }
 
-/** The cost of an example of a label: rare labels cost more, so that all labels weigh the same. */
+/** Returns the cost of an example of a label: rare labels cost more, so that all labels weigh the same. */
 function balancedCost(count: number, rows: number, used: number): number {
   return count === 0 ? 0 : (cost * rows) / (used * count);
 }

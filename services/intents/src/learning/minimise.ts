@@ -60,7 +60,7 @@ function remember(steps: Step[], move: Float64Array, turn: Float64Array): void {
   if (steps.length > memory) steps.shift();
 }
 
-/** The negative gradient, corrected by the curvature that the steps have shown. */
+/** Returns the negative gradient, corrected by the curvature that the steps have shown. */
 function descent(gradient: Float64Array, steps: readonly Step[], curvature: Float64Array): Float64Array {
   const direction = gradient.map((slope) => -slope);
   const factors: number[] = [];

@@ -68,7 +68,7 @@ export function parseModel(data: Uint8Array): Model {
   };
 }
 
-/** The digest of the bytes that follow it. */
+/** Returns the digest of the bytes that follow it. */
 function computeDigest(bytes: Buffer): Buffer {
   return createHash('sha256')
     .update(bytes.subarray(headLength - 4))

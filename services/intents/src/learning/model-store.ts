@@ -32,7 +32,7 @@ export interface ClaimedTraining {
  */
 export interface ModelStore {
   newest(): Promise<StoredModel | undefined>;
-  /** The bytes of a model; undefined if it is not stored any more. */
+  /** Returns the bytes of a model; undefined if it is not stored any more. */
   readBytes(version: number): Promise<Uint8Array | undefined>;
   /** Removes a model that is damaged. */
   discard(version: number): Promise<void>;

@@ -25,7 +25,7 @@ export interface LearningContext {
   signals: EventEmitter;
   countTraining(outcome: TrainingOutcome): void;
   log: Logger;
-  /** The time of the database. Units: Unix ms. */
+  /** Returns the time of the database. Units: Unix ms. */
   now(): number;
 }
 

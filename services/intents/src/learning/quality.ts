@@ -20,7 +20,7 @@ export function measureQuality(found: readonly boolean[], right: readonly boolea
   };
 }
 
-/** The harmonic mean of precision and recall; 0 where nothing was found, or nothing is right. */
+/** Returns the harmonic mean of precision and recall; 0 where nothing was found, or nothing is right. */
 export function computeF1({ precision, recall }: Quality): number {
   if (!precision || !recall) return 0;
   return (2 * precision * recall) / (precision + recall);
@@ -32,7 +32,7 @@ export interface Guessed {
   isTrue: boolean;
 }
 
-/** The threshold of the probability at which the F1 of all guesses together is highest; 0.5 if none is right. */
+/** Returns the threshold of the probability at which the F1 of all guesses together is highest; 0.5 if none is right. */
 export function bestThreshold(guesses: readonly Guessed[]): number {
   const total = guesses.filter(({ isTrue }) => isTrue).length;
   const sorted = guesses.toSorted((left, right) => right.probability - left.probability);

@@ -7,7 +7,7 @@ export interface TicketText {
   body: string | null;
 }
 
-/** The text of a ticket that is analysed, and learned from. */
+/** Returns the text of a ticket that is analysed, and learned from. */
 export function ticketText({
   subject,
   bodyClean,

@@ -62,7 +62,7 @@ export function toVector({ hashes, counts }: Features, vocabulary: Vocabulary): 
   return { indices: Uint32Array.from(indices), values: Float32Array.from(scaled) };
 }
 
-/** The position of a hash in an ascending list. */
+/** Returns the position of a hash in an ascending list. */
 export function findIndex(hashes: Uint32Array, hash: number): number | undefined {
   let low = 0;
   let high = hashes.length - 1;

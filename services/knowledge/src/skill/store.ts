@@ -22,7 +22,7 @@ export interface SkillStore {
   change(id: number, change: Partial<SkillState>, now: number): Promise<SkillState | 'taken' | undefined>;
   /** Returns whether the skill existed. */
   remove(id: number): Promise<boolean>;
-  /** The sizes of the skills on a page, by slug. `part`: of the name or the slug, without regard to case. */
+  /** Returns the sizes of the skills on a page, by slug. `part`: of the name or the slug, without regard to case. */
   page(query: SkillQuery): Promise<{ total: number; sizes: { id: number; bytes: number }[] }>;
   /** Skills by their ids, in this order. */
   read(ids: readonly number[]): Promise<SkillState[]>;

@@ -3,7 +3,7 @@ import { type DomainError, invalidInput } from '@ticketing/errors/domain-error.t
 import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { SkillState } from './rules.ts';
 
-/** A skill as it is returned. */
+/** Returns a skill as it is returned. */
 export function skillToProto({ aiAgentId, description, content, createdAt, modifiedAt, ...skill }: SkillState): Skill {
   return {
     $typeName: 'ticketing.knowledge.v1.Skill',
@@ -16,7 +16,7 @@ export function skillToProto({ aiAgentId, description, content, createdAt, modif
   };
 }
 
-/** The name of a request without white space around it. Errors: too_short. */
+/** Returns the name of a request without white space around it. Errors: too_short. */
 export function requireName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '') throw refused('#/name', 'too_short', 'must not be blank');

@@ -30,7 +30,7 @@ export async function updateSkill(
   return { $typeName: 'ticketing.knowledge.v1.UpdateSkillResponse', success: true, skill: skillToProto(after) };
 }
 
-/** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
+/** Returns the fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
 function toInput(request: UpdateSkillRequest): Partial<SkillState> {
   const values: Record<string, () => object> = {
     name: () => ({ name: requireName(request.name ?? '') }),

@@ -46,7 +46,7 @@ export async function createKnowledgeSource(
   return { $typeName: 'ticketing.knowledge.v1.CreateKnowledgeSourceResponse', knowledgeSource };
 }
 
-/** The source of a request. It has no id yet. */
+/** Returns the source of a request. It has no id yet. */
 function newSource(request: CreateKnowledgeSourceRequest, text: string, now: number): SourceState {
   const source = {
     id: 0,

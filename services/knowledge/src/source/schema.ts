@@ -98,7 +98,7 @@ export const readShown = documentReader<Omit<StoredSource, 'id'> & { _id: number
   ...contentFields,
 ]);
 
-/** The part of a source that every process keeps in memory. */
+/** Returns the part of a source that every process keeps in memory. */
 export function toNode({
   id,
   version,
@@ -113,7 +113,7 @@ export function toNode({
   return { id, version, parent, teams, status, type, excluded, modifiedAt, bytes };
 }
 
-/** The stored fields of a source. */
+/** Returns the stored fields of a source. */
 export function toFields(
   { id: _id, version: _version, ...fields }: SourceState,
   words: { titleWords: string[]; textWords: string[] },
@@ -129,7 +129,7 @@ export function hashSource(source: SourceContent['source']): string {
 /** The collection with the ids of deleted tags, which no source may have any more. */
 export const deletedTagCollection = 'deletedTags';
 
-/** The collection of sources. */
+/** Opens the collection of sources. */
 export function sourceCollection(connection: Connection): mongo.Collection<SourceDocument> {
   return openCollection<SourceDocument>(connection, 'sources');
 }

@@ -47,7 +47,7 @@ export interface SourceStore {
   findStored(id: number): Promise<ChangeableSource | undefined>;
   /** Returns the remaining data of a deleted source; undefined if it is not deleted, or never existed. */
   findDeleted(id: number): Promise<{ requestId: string | null } | undefined>;
-  /** The ids of sources that match, deleted ones excluded. Errors: search_too_slow. */
+  /** Returns the ids of sources that match, deleted ones excluded. Errors: search_too_slow. */
   matching(conditions: SourceConditions): Promise<Set<number>>;
   /** Records that an agent has read a source now, once for each agent. Only the last 1,000 agents are kept. */
   addReader(id: number, reader: Reader): Promise<void>;
@@ -55,7 +55,7 @@ export interface SourceStore {
   removeTag(tag: number): Promise<void>;
   /** Removes changes that were prepared, but not committed, by processes that have died. */
   removeAbandoned(): Promise<void>;
-  /** The deleted sources whose stored responses are not erased yet. */
+  /** Returns the deleted sources whose stored responses are not erased yet. */
   pendingErasures(): Promise<number[]>;
   finishErasure(id: number): Promise<void>;
 }

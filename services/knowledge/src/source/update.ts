@@ -69,7 +69,7 @@ function toResponse(knowledgeSource: KnowledgeSource): UpdateKnowledgeSourceResp
 
 type Values = { [Name in keyof SourceInput]?: SourceInput[Name] | undefined };
 
-/** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
+/** Returns the fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
 function toInput(request: UpdateKnowledgeSourceRequest): Partial<SourceInput> {
   const values: Record<string, Values> = {
     type: { type: request.type },

@@ -7,11 +7,11 @@ export interface ExportFiles {
   openRead(fileId: string): NodeJS.ReadableStream;
   /** Records that a file of an export contains tickets. */
   addTickets(file: ExportFile, ticketIds: readonly number[]): Promise<void>;
-  /** The files that contain a ticket. */
+  /** Returns the files that contain a ticket. */
   withTicket(ticketId: number): Promise<ExportFile[]>;
   /** Removes a file, finished or not, and the records of its tickets. */
   remove(fileId: string): Promise<void>;
-  /** The ids of all files, finished or not. */
+  /** Returns the ids of all files, finished or not. */
   ids(): Promise<Set<string>>;
 }
 

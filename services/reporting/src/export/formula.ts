@@ -16,8 +16,8 @@ const formulaInside =
   /[=+\-@\uff1d\uff0b\uff0d\uff20\u2212](?<=[;,|\t\r\n\v\f\u0085\u2028\u2029][\s\p{Z}\p{Cc}\p{Cf}"]*?.)/gu;
 
 /**
- * The text with a `'` before everything that a spreadsheet program could read as a formula: before the text, if it looks
- * like one, and before each formula that follows a character at which a program may split cells or rows.
+ * Returns the text with a `'` before everything that a spreadsheet program could read as a formula: before the text, if
+ * it looks like one, and before each formula that follows a character at which a program may split cells or rows.
  *
  * Shape: between that character and the formula, white space, invisible characters and quotes hide nothing: a program
  * removes a pair of quotes at the start of a cell.

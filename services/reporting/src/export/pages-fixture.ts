@@ -18,7 +18,7 @@ export function endlessPages(page: (index: number) => readonly (readonly Cell[])
   return { state, pages: pull() };
 }
 
-/** All bytes of a written file. */
+/** Returns all bytes of a written file. */
 export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
   for await (const chunk of chunks) all.push(chunk);

@@ -70,7 +70,7 @@ function toQuery(condition: Condition, columns: readonly RowColumn[]): RowReques
   return { column: column.name, query: fieldQuery(field, condition, column.filterKey) };
 }
 
-/** How files of a format are written. */
+/** Returns how files of a format are written. */
 export function findFileFormat(format: ExportFormat): FileFormat {
   if (format === ExportFormat.CSV) return csvFormat;
   return format === ExportFormat.JSON ? jsonFormat : xlsxFormat;

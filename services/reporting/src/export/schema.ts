@@ -38,12 +38,12 @@ export interface ExportDocument extends Leased, Omit<ExportJob, 'id' | 'request'
   slot: number | null;
 }
 
-/** The exports on a connection. */
+/** Returns the exports on a connection. */
 export function exportCollection(connection: Connection): mongo.Collection<ExportDocument> {
   return openCollection<ExportDocument>(connection, 'exports');
 }
 
-/** The document of a new export. */
+/** Returns the document of a new export. */
 export function newExportDocument(
   { id, status, createdAt, slot }: Pick<ExportJob, 'id' | 'status' | 'createdAt'> & { slot: number },
   { requestedBy, request, format }: Pick<ExportJob, 'requestedBy' | 'request' | 'format'>,
@@ -68,7 +68,7 @@ export function newExportDocument(
   };
 }
 
-/** The export that a document describes. */
+/** Returns the export that a document describes. */
 export function fromDocument({ _id, request, lease, slot, ...rest }: ExportDocument): ExportJob {
   return { ...rest, id: _id, request: new Uint8Array(request.buffer), owner: lease?.owner ?? null };
 }

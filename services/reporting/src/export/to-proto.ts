@@ -5,7 +5,7 @@ import type { ExportJob } from './schema.ts';
 /** How long an export and its file are kept. */
 export const exportRetentionMs = 24 * 60 * 60 * 1000;
 
-/** The path of an export, where clients poll its status. */
+/** Returns the path of an export, where clients poll its status. */
 export function exportPath(id: string): string {
   return `/export/reporting_tickets/${id}`;
 }
@@ -27,7 +27,7 @@ export function exportToProto(job: ExportJob): ReportingExport {
   };
 }
 
-/** The name under which a browser saves an export that was created at a time. */
+/** Returns the name under which a browser saves an export that was created at a time. */
 export function exportFileName(createdAt: Date, fileEnding: string): string {
   return `reporting_tickets_${createdAt.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.${fileEnding}`;
 }

@@ -98,7 +98,7 @@ async function findSuspects(parts: ProjectionParts, generation: number, page: Ti
   return suspects;
 }
 
-/** The suspects that still differ after the grace time. */
+/** Returns the suspects that still differ after the grace time. */
 async function confirmSuspects(
   parts: ProjectionParts,
   suspects: readonly Suspect[],

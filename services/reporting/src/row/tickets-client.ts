@@ -7,9 +7,12 @@ import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 
 /** The operations of the tickets service that this service uses. */
 export interface TicketsClient {
-  /** The current state of tickets, some at a time. Tickets that do not exist are left out. */
+  /** Returns the current state of tickets, some at a time. Tickets that do not exist are left out. */
   snapshots(ids: readonly number[], call: OnBehalfOf): AsyncIterable<Snapshots>;
-  /** The versions of the next tickets with ids above `afterId`, including deleted ones. Empty if there are no more. */
+  /**
+   * Returns the versions of the next tickets with ids above `afterId`, including deleted ones. Empty if there are no
+   * more.
+   */
   versions(afterId: number): Promise<{ ticketId: number; version: number; deleted: boolean }[]>;
   confirmErasure(ticketId: number, call: OnBehalfOf): Promise<void>;
 }

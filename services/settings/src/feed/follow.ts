@@ -94,7 +94,7 @@ function response(position: number, event?: StoredEvent['event']): FollowEventsR
   return { $typeName: 'ticketing.settings.v1.FollowEventsResponse', next, ...(event && { event }) };
 }
 
-/** A signal that aborts when the token of a call's caller expires. */
+/** Returns a signal that aborts when the token of a call's caller expires. */
 function watchExpiry({ caller: { expiresAt } }: Call, { runtime }: FeedParts): { signal: AbortSignal; stop(): void } {
   const expiring = new AbortController();
   let timer: NodeJS.Timeout | undefined;

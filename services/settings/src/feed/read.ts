@@ -67,7 +67,7 @@ export function passesFilter({ types, ticketId }: EventFilter, event: TicketChan
   return (types.length === 0 || types.includes(event.type)) && (ticketId === undefined || ticketId === event.ticketId);
 }
 
-/** The filter of a request. */
+/** Returns the filter of a request. */
 export function toFilter(request: { types: readonly TicketChangeType[]; ticketId?: number | undefined }): EventFilter {
   return { types: request.types, ticketId: request.ticketId };
 }

@@ -44,16 +44,16 @@ export interface EventStore {
    * at the same time.
    */
   append(events: readonly TicketChanged[]): Promise<StoredEvent[]>;
-  /** The first matching events after one position and up to another, in their order. */
+  /** Returns the first matching events after one position and up to another, in their order. */
   between(after: number, upTo: number, filter: EventFilter, limit: number): Promise<StoredEvent[]>;
   /**
-   * The first and the last position that readers may read; undefined if there was never an event. All of them outlive a
-   * crash of the database, so a position that a reader has seen never gets another event.
+   * Returns the first and the last position that readers may read; undefined if there was never an event. All of them
+   * outlive a crash of the database, so a position that a reader has seen never gets another event.
    */
   bounds(): Promise<FeedBounds | undefined>;
   /** Whether an event is stored at a position, even if readers may not read it yet. */
   has(position: number): Promise<boolean>;
-  /** The first position of an event that was received at or after a time; undefined if there is none. */
+  /** Returns the first position of an event that was received at or after a time; undefined if there is none. */
   firstSince(time: Date): Promise<number | undefined>;
   /** Wipes the old and new values in the events of tickets, except those of enums and times. */
   erase(ticketIds: readonly number[]): Promise<void>;
@@ -203,7 +203,7 @@ export function eventStore(
   };
 }
 
-/** The document that says which positions readers may read. */
+/** Returns the document that says which positions readers may read. */
 function readablePositions(connection: Connection) {
   const feeds = openCollection<FeedDocument>(connection, 'feed');
   const update = (change: mongo.UpdateFilter<FeedDocument>) =>

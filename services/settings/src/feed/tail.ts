@@ -18,7 +18,7 @@ const resumedAtOnce = 20;
 export interface FeedTail {
   /** Starts to poll for new events, unless it does already. Returns the function that ends it for this follower. */
   follow(): () => void;
-  /** The next matching events after a position: from memory at the end of the feed, otherwise from the store. */
+  /** Returns the next matching events after a position: from memory at the end of the feed, otherwise from the store. */
   read(after: number, filter: EventFilter): Promise<FeedPage>;
   /** Resolves when there are events after a position, or when the signal aborts. */
   advanced(after: number, signal: AbortSignal): Promise<void>;

@@ -14,7 +14,7 @@ export function openOutboxes({ connection }: Pick<Database, 'connection'>): Outb
   return [openOutbox(collection, { name: 'settings', topic: settingChangedTopic.name, toMessage })];
 }
 
-/** The message for the event that settings have changed. Source: docs/reference/api.md, Events. */
+/** Returns the message for the event that settings have changed. Source: docs/reference/api.md, Events. */
 function toMessage(_id: number, event: SettingsEvent): OutgoingMessage {
   const { eventId, version, occurredAt, names, subchannelIds, traceparent } = event;
   const value = create(SettingChangedSchema, {

@@ -19,7 +19,7 @@ import { type Comments, findComments } from '@ticketing/rest/documents/comments.
 import { type KnownSetting, knownSettings } from '@ticketing/service-kit/settings/known-settings.ts';
 import type { SettingsState } from './rules/settings.ts';
 
-/** A setting with its current value. A secret has none. */
+/** Returns a setting with its current value. A secret has none. */
 export function settingToProto(known: KnownSetting, { values, secrets }: SettingsState): Setting {
   const { name, form, field, defaultValue } = known;
   const isSecret = form.type === SettingType.SECRET;
@@ -36,7 +36,7 @@ export function settingToProto(known: KnownSetting, { values, secrets }: Setting
   });
 }
 
-/** The settings of a category; all settings without one. Errors: setting_category_not_found. */
+/** Returns the settings of a category; all settings without one. Errors: setting_category_not_found. */
 export function settingsOfCategory(category: string | undefined): KnownSetting[] {
   const all = [...knownSettings.values()];
   if (category === undefined) return all;
@@ -44,19 +44,19 @@ export function settingsOfCategory(category: string | undefined): KnownSetting[]
   return all.filter(({ form }) => form.category === number);
 }
 
-/** The category with a name. Errors: setting_category_not_found. */
+/** Returns the category with a name. Errors: setting_category_not_found. */
 export function categoryNamed(name: string): SettingCategory {
   for (const [number, spelling] of readSpellings(SettingCategorySchema))
     if (spelling === name) return number as SettingCategory;
   throw notFound('Setting category');
 }
 
-/** The name of a category for people. */
+/** Returns the name of a category for people. */
 export function categoryTitle(category: SettingCategory): string {
   return readComments(SettingCategorySchema, category).summary;
 }
 
-/** The name of a group for people, and its description. */
+/** Returns the name of a group for people, and its description. */
 export function groupComments(group: SettingGroup): Comments {
   return readComments(SettingGroupSchema, group);
 }

@@ -58,7 +58,7 @@ export function removeSubchannel(state: SettingsState, id: number): SettingsChan
   return { state: { ...state, subchannels }, names: [], subchannelIds: [id] };
 }
 
-/** The subchannel with an id. Errors: subchannel_not_found. */
+/** Returns the subchannel with an id. Errors: subchannel_not_found. */
 export function requireSubchannel({ subchannels }: SettingsState, id: number): SubchannelState {
   const subchannel = subchannels.find((one) => one.id === id);
   if (!subchannel) throw notFound('Subchannel');

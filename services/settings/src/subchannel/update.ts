@@ -26,7 +26,7 @@ export async function updateSubchannel(
   return { $typeName: 'ticketing.settings.v1.UpdateSubchannelResponse', success: true, subchannel };
 }
 
-/** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
+/** Returns the fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
 function toInput(request: UpdateSubchannelRequest): Partial<SubchannelInput> {
   const values: Record<string, object> = {
     name: { name: request.name?.trim() },

@@ -24,9 +24,9 @@ export interface WebhookStore {
    */
   add(webhook: WebhookState): Promise<boolean>;
   find(id: number): Promise<WebhookState | undefined>;
-  /** The id of an endpoint that names a subchannel; undefined if there is none. */
+  /** Returns the id of an endpoint that names a subchannel; undefined if there is none. */
   findBySubchannel(subchannelId: number): Promise<number | undefined>;
-  /** All endpoints by id: there are few. */
+  /** Returns all endpoints by id: there are few. */
   all(): Promise<WebhookState[]>;
   /**
    * Changes an endpoint; undefined if it does not exist. With `restarts`, dispatchers forget the health that they have

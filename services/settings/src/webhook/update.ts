@@ -39,7 +39,7 @@ export async function updateWebhook(
   };
 }
 
-/** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
+/** Returns the fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
 function toChange(request: UpdateWebhookRequest): WebhookChange {
   const values: Record<string, { [Name in keyof WebhookChange]: WebhookChange[Name] | undefined }> = {
     url: { url: request.url },
@@ -53,7 +53,7 @@ function toChange(request: UpdateWebhookRequest): WebhookChange {
 }
 
 /**
- * The fields that change as well when an endpoint is enabled again or gets another URL; undefined for other changes.
+ * Returns the fields that change as well when an endpoint is enabled again or gets another URL; undefined for other changes.
  */
 async function decideRestart(
   { events }: WebhookParts,

@@ -16,7 +16,7 @@ const schema = new Schema(
 );
 schema.index({ foldedName: 1 }, { unique: true });
 
-/** The model of the e-mail templates on a connection. */
+/** Opens the model of the e-mail templates on a connection. */
 export function emailTemplateModel(connection: Connection): Model<EmailTemplateDocument> {
   return connection.model<EmailTemplateDocument>('EmailTemplate', schema as unknown as Schema<EmailTemplateDocument>);
 }

@@ -32,13 +32,13 @@ export async function readWrappers(
   return { byId, generic: genericTemplateId === undefined ? undefined : byId.get(genericTemplateId) };
 }
 
-/** The ids of the e-mail templates that some templates name, and of the generic one. */
+/** Returns the ids of the e-mail templates that some templates name, and of the generic one. */
 function wrapperIds(templates: readonly Wrapped[], genericTemplateId: number | undefined): number[] {
   const ids = [...templates.map(({ emailTemplateId }) => emailTemplateId), genericTemplateId];
   return [...new Set(ids.filter((id) => id !== null && id !== undefined))];
 }
 
-/** The e-mail template around a template; undefined if there is none. */
+/** Returns the e-mail template around a template; undefined if there is none. */
 export function findWrapperText({ byId, generic }: Wrappers, { emailTemplateId }: Wrapped): string | undefined {
   return (emailTemplateId === null ? undefined : byId.get(emailTemplateId)) ?? generic;
 }

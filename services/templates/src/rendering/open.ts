@@ -30,7 +30,7 @@ export interface RenderInput extends TemplateTexts {
  * but none because of a limit.
  */
 export interface Rendering {
-  /** The problems of texts that are to be saved. A text that cannot be checked within the limits has one too. */
+  /** Returns the problems of texts that are to be saved. A text that cannot be checked within the limits has one too. */
   findViolations(inputs: readonly TextInput[], caller: string): Promise<Violation[]>;
   /**
    * Renders a message into HTML that a client may show, and a subject into plain text of one line.

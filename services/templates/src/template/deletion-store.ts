@@ -12,7 +12,7 @@ export interface TemplateDeletion {
 export interface TemplateDeletionStore {
   /** Adds a deletion, unless it is there already. */
   begin(id: number): Promise<void>;
-  /** The oldest deletions, at most `limit`. */
+  /** Returns the oldest deletions, at most `limit`. */
   oldest(limit: number): Promise<TemplateDeletion[]>;
   finish(id: number): Promise<void>;
 }

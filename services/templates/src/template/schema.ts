@@ -30,7 +30,7 @@ schema.index({ exampleTicketIds: 1 });
 /** The collections with the ids of tickets and tags that were deleted, and that no template may name any more. */
 export const erasedCollections = { tickets: 'erasedTickets', tags: 'deletedTags' };
 
-/** The model of the response templates on a connection. */
+/** Opens the model of the response templates on a connection. */
 export function templateModel(connection: Connection): Model<TemplateDocument> {
   return connection.model<TemplateDocument>('Template', schema as unknown as Schema<TemplateDocument>);
 }

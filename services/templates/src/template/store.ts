@@ -28,9 +28,9 @@ export interface TemplateStore {
   /** Adds a template, unless one with this id exists. */
   add(template: TemplateState): Promise<void>;
   find(id: number): Promise<TemplateState | undefined>;
-  /** The files that a template lists; none if there is no such template. */
+  /** Returns the files that a template lists; none if there is no such template. */
   readFiles(id: number): Promise<readonly AttachmentState[]>;
-  /** The keys of the files that a template lists, by which the sweeper knows the others. */
+  /** Returns the keys of the files that a template lists, by which the sweeper knows the others. */
   readFileKeys(id: number): Promise<Set<string>>;
   /**
    * Changes a template; undefined if there is none. Errors: what `decide` throws; concurrent_change, if too many other
@@ -39,7 +39,7 @@ export interface TemplateStore {
   change(id: number, decide: DecideTemplate): Promise<TemplateState | undefined>;
   /** Returns whether the template existed. */
   remove(id: number): Promise<boolean>;
-  /** A page by id, and how many match. Errors: search_too_slow. */
+  /** Returns a page by id, and how many match. Errors: search_too_slow. */
   list(filter: TemplateFilter, offset: number, limit: number): Promise<{ total: number; entries: TemplateEntry[] }>;
   /** Reads the given templates that exist, in the order of their ids. */
   findSome(ids: readonly number[]): Promise<TemplateState[]>;

@@ -36,7 +36,7 @@ export async function updateTemplate(
   return { $typeName: 'ticketing.templates.v1.UpdateTemplateResponse', success: true, template };
 }
 
-/** The fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
+/** Returns the fields that the mask names. The contract's rules have checked that a field without a value may be cleared. */
 function toChange(request: UpdateTemplateRequest): TemplateChange {
   const values: Record<string, { [Name in keyof TemplateChange]: TemplateChange[Name] | undefined }> = {
     message: { message: request.message },

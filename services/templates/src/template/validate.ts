@@ -36,7 +36,7 @@ async function unknownTag({ clients }: TemplateParts, call: Call, id: number): P
   return known ? [] : [{ pointer: '#/tagId', code: 'unknown_tag', detail: 'There is no such tag.' }];
 }
 
-/** The violation of an e-mail template that does not exist. Source: docs/reference/api.md, Templates. */
+/** Returns the violation of an e-mail template that does not exist. Source: docs/reference/api.md, Templates. */
 export async function unknownEmailTemplate(
   { emailTemplates }: Pick<WrapperParts, 'emailTemplates'>,
   id: number,

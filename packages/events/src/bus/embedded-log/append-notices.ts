@@ -3,13 +3,13 @@ import { setTimeout } from 'node:timers/promises';
 
 /** Notifies the readers of a log in this process of appends to its partitions. */
 export interface AppendNotices {
-  /** The number of notices for a partition so far. Must be read before the partition is read. */
+  /** Returns the number of notices for a partition so far. Must be read before the partition is read. */
   count(partition: string): number;
   /** Notifies the readers that something was appended to a partition. */
   notify(partition: string): void;
   /** Resolves at the next notice after the count, after `maxMs`, or when the signal aborts. */
   wait(partition: string, counted: number, maxMs: number, signal: AbortSignal): Promise<void>;
-  /** The partitions with a waiting reader. */
+  /** Returns the partitions with a waiting reader. */
   awaited(): string[];
   /** Lets one watcher of this process poll for appends: false if another has polled within the given time. */
   claimPoll(watcher: object, withinMs: number): boolean;
@@ -18,7 +18,7 @@ export interface AppendNotices {
 const noticesOfLog = new Map<string, AppendNotices>();
 
 /**
- * The notices of a log. All services in this process share them, so a service is notified of the appends of another.
+ * Returns the notices of a log. All services in this process share them, so a service is notified of the appends of another.
  */
 export function appendNotices(log: string): AppendNotices {
   const notices = noticesOfLog.get(log) ?? makeNotices();

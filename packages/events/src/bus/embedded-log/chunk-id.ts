@@ -4,7 +4,7 @@ import { partitionName } from '../partition.ts';
 const digits = 12;
 const maxSequence = 10 ** digits - 1;
 
-/** The id of a chunk: topic, partition, and its number there. */
+/** Returns the id of a chunk: topic, partition, and its number there. */
 export function chunkId(topic: string, partition: number, sequence: number): string {
   return `${partitionName(topic, partition)}/${String(sequence).padStart(digits, '0')}`;
 }

@@ -21,13 +21,13 @@ interface ChunkDocument {
 export interface ChunkStore {
   /** Appends messages to a partition, those of this process in the order of the calls. */
   append(topic: string, partition: number, messages: readonly OutgoingMessage[]): Promise<void>;
-  /** The messages from an offset on, of at most 20 chunks. */
+  /** Returns the messages from an offset on, of at most 20 chunks. */
   read(topic: string, partition: number, offset: number): Promise<IncomingMessage[]>;
-  /** The number of messages from an offset on. */
+  /** Returns the number of messages from an offset on. */
   count(topic: string, partition: number, offset: number): Promise<number>;
-  /** When the first message from an offset on was appended, in Unix ms; undefined if there is none. */
+  /** Returns when the first message from an offset on was appended, in Unix ms; undefined if there is none. */
   appendedAt(topic: string, partition: number, offset: number): Promise<number | undefined>;
-  /** The number of the last chunk; 0 if there is none. */
+  /** Returns the number of the last chunk; 0 if there is none. */
   lastSequence(topic: string, partition: number): Promise<number>;
   /** Reads the last chunk of each partition after the given number, if there is one. Reads at most 1,000 chunks. */
   appendedAfter(sequences: ReadonlyMap<string, number>): Promise<Map<string, number>>;

@@ -34,7 +34,7 @@ const removeOldEveryMs = 60_000;
 const openTimeoutMs = 5_000;
 
 /**
- * The bus of one machine: a log that is kept in the store. The members of a group share its partitions evenly, by
+ * Returns the bus of one machine: a log that is kept in the store. The members of a group share its partitions evenly, by
  * leases. A member that has lost a lease cannot commit offsets of the partition.
  */
 export function embeddedLog(
@@ -140,7 +140,10 @@ export function embeddedLog(
     return known.length === 0 ? undefined : Math.min(...known);
   }
 
-  /** The lag of the partitions that a member reads. If it was 0 and there was no append since, it is not read again. */
+  /**
+   * Returns the lag of the partitions that a member reads. If it was 0 and there was no append since, it is not read
+   * again.
+   */
   function memberLag(group: string, member: Pick<LeaseGroupMember, 'ownedParts'>): () => Promise<number> {
     const handledAt = new Map<string, number>();
     return async () => {

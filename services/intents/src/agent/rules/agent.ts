@@ -157,13 +157,13 @@ function optionViolations(options: readonly OptionState[]): Violation[] {
   return violations;
 }
 
-/** The tags that an AI agent names. */
+/** Returns the tags that an AI agent names. */
 export function namedTagIds({ detection, executor }: AiAgentState): number[] {
   const inFields = executor.type === 'updateTicket' ? tagIdsIn(executor.fields) : [];
   return [...new Set([...detection.tagIds, ...inFields])];
 }
 
-/** An AI agent that does not name some tags. */
+/** Returns an AI agent that does not name some tags. */
 export function withoutTags(agent: AiAgentState, tagIds: readonly number[]): AiAgentState {
   const { detection, executor } = agent;
   return {
@@ -174,12 +174,12 @@ export function withoutTags(agent: AiAgentState, tagIds: readonly number[]): AiA
   };
 }
 
-/** The response template that an AI agent names, or null. */
+/** Returns the response template that an AI agent names, or null. */
 export function namedTemplateId({ executor }: AiAgentState): number | null {
   return executor.type === 'reply' ? executor.templateId : null;
 }
 
-/** An AI agent that does not name some response templates. */
+/** Returns an AI agent that does not name some response templates. */
 export function withoutTemplates(agent: AiAgentState, templateIds: readonly number[]): AiAgentState {
   const templateId = namedTemplateId(agent);
   if (templateId === null || !templateIds.includes(templateId)) return agent;

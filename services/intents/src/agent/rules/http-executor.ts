@@ -38,12 +38,12 @@ const headerValue = /^[!-~](?:[\t -~]*[!-~])?$/;
 const outcomeParts = ['responseCode', 'success', 'messageLocalized', 'message'];
 const jsonPointer = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
-/** The name to which the key for signatures is bound when it is encrypted. */
+/** Returns the name to which the key for signatures is bound when it is encrypted. */
 export function signatureBinding(id: number): string {
   return `aiAgent ${id} secret`;
 }
 
-/** The name to which the value of a header is bound when it is encrypted. */
+/** Returns the name to which the value of a header is bound when it is encrypted. */
 export function headerBinding(id: number, name: string): string {
   return `aiAgent ${id} header ${name.toLowerCase()}`;
 }
@@ -85,7 +85,7 @@ export function decideHttpExecutor(
   };
 }
 
-/** The secrets of an executor, encrypted with the current key. */
+/** Returns the secrets of an executor, encrypted with the current key. */
 export function sealAgain(id: number, state: HttpExecutorState, box: SecretBox): HttpExecutorState {
   const again = (text: SealedText, binding: string) => box.seal(box.open(text, binding), binding);
   const headers = Object.entries(state.headers).map(([name, text]) => [name, again(text, headerBinding(id, name))]);
@@ -97,7 +97,7 @@ export function sealAgain(id: number, state: HttpExecutorState, box: SecretBox):
   };
 }
 
-/** All encrypted texts of an executor. */
+/** Returns all encrypted texts of an executor. */
 export function sealedTexts({ headers, secret }: HttpExecutorState): SealedText[] {
   return [...Object.values(headers), ...(secret ? [secret] : [])];
 }
@@ -175,7 +175,7 @@ export interface Decided<State> {
 /** A member of an executor beside its type. */
 export type ExecutorMember = Exclude<keyof AiExecutor, '$typeName' | '$unknown' | 'type'>;
 
-/** The violation for a missing member that the executor's type requires. */
+/** Returns the violation for a missing member that the executor's type requires. */
 export function missing(member: ExecutorMember): Violation {
   return { pointer: `#/executor/${member}`, code: 'required', detail: 'is required for this type' };
 }

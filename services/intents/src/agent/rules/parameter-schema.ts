@@ -31,7 +31,7 @@ function named<Kind>(kind: Kind, names: string): Record<string, Kind> {
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
 /**
- * The violations in the JSON Schema of the data of intents: it must be one of the dialect 2020-12 for an object, of
+ * Returns the violations in the JSON Schema of the data of intents: it must be one of the dialect 2020-12 for an object, of
  * accepted keywords, with at most 500 schemas in it.
  *
  * Errors, as violations: invalid_schema, too_complex. Source: docs/reference/api.md, AI agents.
@@ -80,7 +80,7 @@ function inspect(schema: JsonValue, pointer: string): { violations: Violation[];
   return { violations, count };
 }
 
-/** The members of an object or the items of a list. */
+/** Returns the members of an object or the items of a list. */
 function childEntries(value: JsonValue): [string, JsonValue][] {
   return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }

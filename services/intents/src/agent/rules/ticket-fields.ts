@@ -35,12 +35,12 @@ export function toTicketChange(fields: TicketFieldsState, ticketId: number): Tic
   return { ...change, id: ticketId };
 }
 
-/** The tags that fields name. */
+/** Returns the tags that fields name. */
 export function tagIdsIn(fields: TicketFieldsState): number[] {
   return tagLists.flatMap((name) => idsIn(fields[name]));
 }
 
-/** The fields without some tags. An empty list is left out too: `tagIds` would remove all tags of the ticket. */
+/** Returns the fields without some tags. An empty list is left out too: `tagIds` would remove all tags of the ticket. */
 export function withoutTagsIn(fields: TicketFieldsState, tagIds: readonly number[]): TicketFieldsState {
   const entries = Object.entries(fields).flatMap(([name, value]): [string, JsonValue][] => {
     const ids = idsIn(value);

@@ -55,7 +55,7 @@ export function readBackendResponse(
 }
 
 /**
- * The result of a request that has no response. `wasSent` says whether a part of it may have reached the backend
+ * Returns the result of a request that has no response. `wasSent` says whether a part of it may have reached the backend
  * system.
  */
 export function failedRequest(reason: string, wasSent: boolean): ActionResult {
@@ -103,7 +103,7 @@ function isDeeperThan(value: JsonValue, depth: number): boolean {
   return depth === 0 || Object.values(value).some((part) => isDeeperThan(part as JsonValue, depth - 1));
 }
 
-/** The value at a JSON Pointer (RFC 6901). */
+/** Returns the value at a JSON Pointer (RFC 6901). */
 function valueAt(json: JsonValue | undefined, pointer: string): JsonValue | undefined {
   let value = json;
   for (const escaped of pointer.split('/').slice(1)) {

@@ -5,7 +5,8 @@ import type { ExecutionState } from '../../intent/rules/execution.ts';
 import type { ActionResult } from './backend-response.ts';
 
 /**
- * The outcome of an execution, before the customer is informed and the ticket is closed. Units: `now` in Unix seconds.
+ * Returns the outcome of an execution, before the customer is informed and the ticket is closed. Units: `now` in Unix
+ * seconds.
  */
 export function toOutcome(
   result: ActionResult,
@@ -26,7 +27,7 @@ export function toOutcome(
   });
 }
 
-/** The result of an action that this system does itself. */
+/** Returns the result of an action that this system does itself. */
 export function ownResult(kind: 'success' | 'failure', responseCode: string, internalData = {}): ActionResult {
   return { kind, responseCode, messageLocalized: null, message: null, internalData };
 }
@@ -37,7 +38,7 @@ const sentences: Readonly<Record<string, string>> = {
   en: 'Your request has been processed.',
 };
 
-/** The message to a customer about an outcome: the one of the backend system, or that the request was processed. */
+/** Returns the message to a customer about an outcome: the one of the backend system, or that the request was processed. */
 export function informText(
   { message, messageLocalized }: Pick<IntentOutcome, 'message' | 'messageLocalized'>,
   { languageCode }: Pick<ExecutionState, 'languageCode'>,

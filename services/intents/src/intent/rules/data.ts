@@ -18,8 +18,8 @@ const maxViolations = 100;
 const maxDetailChars = 500;
 
 /**
- * The violations of the data of an intent against the JSON Schema of its AI agent. The schema is interpreted: no code
- * is made from it. `format` only describes.
+ * Returns the violations of the data of an intent against the JSON Schema of its AI agent. The schema is interpreted:
+ * no code is made from it. `format` only describes.
  *
  * Errors, as violations: invalid_data. Source: docs/reference/api.md, Execution of an intent.
  */
@@ -44,7 +44,7 @@ function estimateWork(schema: JsonObject, data: JsonObject): number {
 }
 
 /**
- * The errors of a check, or only the first; undefined if the library fails, for example at a name with half a
+ * Returns the errors of a check, or only the first; undefined if the library fails, for example at a name with half a
  * character.
  */
 function findErrors(schema: Schema, data: JsonObject, onlyFirst: boolean): OutputUnit[] | undefined {
@@ -56,7 +56,7 @@ function findErrors(schema: Schema, data: JsonObject, onlyFirst: boolean): Outpu
   }
 }
 
-/** The places that contain a place: `#` and `#/a` for `#/a/b`. */
+/** Returns the places that contain a place: `#` and `#/a` for `#/a/b`. */
 function placesAround(location: string): string[] {
   const names = location.split('/');
   return names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'));
@@ -80,7 +80,7 @@ function measure(value: JsonValue): { parts: number; longestList: number } {
   return { parts, longestList };
 }
 
-/** A schema without `format`. A property of this name stays: its value is a schema. */
+/** Returns a schema without `format`. A property of this name stays: its value is a schema. */
 function withoutFormat(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withoutFormat);
   if (typeof value !== 'object' || value === null) return value;
@@ -97,7 +97,8 @@ export function countValues(value: JsonValue): number {
 }
 
 /**
- * The data that an intent has from the beginning: the defaults of the properties of its JSON Schema; null without any.
+ * Returns the data that an intent has from the beginning: the defaults of the properties of its JSON Schema; null
+ * without any.
  *
  * Source: docs/reference/api.md, Intents and AI agents.
  */

@@ -48,14 +48,14 @@ export interface ExecutionState {
   closesTicket: boolean;
 }
 
-/** The first step of an execution. */
+/** Returns the first step of an execution. */
 export function firstStep(type: ExecutorState['type']): ExecutionStep {
   if (type === 'http') return 'call';
   return type === 'reply' ? 'reply' : 'apply';
 }
 
 /**
- * The step after one that has succeeded; undefined if the execution has ended. The message of a reply informs the
+ * Returns the step after one that has succeeded; undefined if the execution has ended. The message of a reply informs the
  * customer.
  */
 export function stepAfter(step: ExecutionStep, informsCustomer: boolean): ExecutionStep | undefined {

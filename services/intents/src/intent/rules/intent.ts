@@ -84,8 +84,8 @@ export function recipientText(recipients: readonly string[]): string | null {
 }
 
 /**
- * The earliest time at which the system executes one of the intents (Unix seconds); null if it executes none. Running
- * executions do not count: otherwise two at once would each leave the time of the other one in the ticket.
+ * Returns the earliest time at which the system executes one of the intents (Unix seconds); null if it executes none.
+ * Running executions do not count: otherwise two at once would each leave the time of the other one in the ticket.
  */
 export function nextAutoExecution(intents: readonly IntentState[]): number | null {
   const times = intents.flatMap(({ status, execution, autoExecuteAt }) =>

@@ -8,7 +8,7 @@ export interface Blocked {
 }
 
 /**
- * The sources that keep a caller with these teams from reading a source: itself or sources above it, from the source
+ * Returns the sources that keep a caller with these teams from reading a source: itself or sources above it, from the source
  * upwards. Empty if the caller may read it.
  */
 export function blockedBy(tree: SourceTree, id: number, teams: ReadonlySet<number>): Blocked[] {

@@ -12,7 +12,7 @@ export function toSearchWords(texts: readonly string[], maxWords: number): strin
   return splitWords([...texts, ...texts.map(spellings)], maxWords);
 }
 
-/** The words of the title and the name of a source. */
+/** Returns the words of the title and the name of a source. */
 export function toTitleWords({ title, name }: { title: string; name: string }): string[] {
   return toSearchWords([title, name], maxTextWords);
 }
@@ -23,7 +23,7 @@ export function searchedWords(q: string): string[][] {
   return words.map((word) => toSearchWords([word], 2)).filter((forms) => forms.length > 0);
 }
 
-/** The words with an umlaut, spelt without it. Only as much of a text is read as `splitWords` reads. */
+/** Returns the words with an umlaut, spelt without it. Only as much of a text is read as `splitWords` reads. */
 function spellings(text: string): string {
   const spelt: string[] = [];
   for (const [word] of text

@@ -26,7 +26,7 @@ const rankedColumns = ['priority'];
 /** The columns, in the order in which exports show them. */
 export const rowColumns: readonly RowColumn[] = ReportingTicketRowSchema.fields.map(toColumn);
 
-/** The columns that an export may show, filter by and order by under a privacy level. */
+/** Returns the columns that an export may show, filter by and order by under a privacy level. */
 export function shownColumns(privacyLevel: 'none' | 'pseudonymized'): RowColumn[] {
   return rowColumns.filter(({ name }) => privacyLevel === 'none' || !personalColumns.includes(name));
 }

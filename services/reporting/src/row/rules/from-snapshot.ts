@@ -82,14 +82,17 @@ function toTopics(ticket: Ticket, tags: ReadonlyMap<number, Tag>) {
   };
 }
 
-/** A tag and its ancestors, from the tag up to the top level. */
+/** Returns a tag and its ancestors, from the tag up to the top level. */
 function toPath(id: number, tags: ReadonlyMap<number, Tag>): Tag[] {
   const path: Tag[] = [];
   for (let tag = tags.get(id); tag && path.length <= maxAncestors; tag = tags.get(tag.parent ?? 0)) path.push(tag);
   return path;
 }
 
-/** The ticket in full form as JSON text. If that is too large to be stored, the bodies of the ticket are null in it. */
+/**
+ * Returns the ticket in full form as JSON text. If that is too large to be stored, the bodies of the ticket are null in
+ * it.
+ */
 function toRawData(ticket: Ticket, jsonTexts: TicketSnapshot['jsonTexts']): string {
   const json = encodeTicket(ticket);
   const text = jsonText(json, jsonTexts);
@@ -97,7 +100,7 @@ function toRawData(ticket: Ticket, jsonTexts: TicketSnapshot['jsonTexts']): stri
   return jsonText({ ...json, body: null, bodyPlain: null, bodyClean: null }, jsonTexts);
 }
 
-/** An object as JSON text; for some of its members the text is given. */
+/** Returns an object as JSON text; for some of its members the text is given. */
 function jsonText(json: JsonObject, given: Readonly<Record<string, string>>): string {
   const members = Object.entries(json).map(([name, value]) => {
     const text = Object.hasOwn(given, name) ? given[name] : JSON.stringify(value);

@@ -23,9 +23,9 @@ export interface GenerationStore {
 /** The generations, and the collections of rows that follow from them. */
 export interface RowGenerations {
   store: GenerationStore;
-  /** The collection to read from: the active generation. */
+  /** Opens the collection to read from: the active generation. */
   readCollection(): Promise<mongo.Collection<RowDocument>>;
-  /** The collections to write to: the active generation, and the generation that is being built. */
+  /** Returns the collections to write to: the active generation, and the generation that is being built. */
   writeCollections(): Promise<mongo.Collection<RowDocument>[]>;
 }
 

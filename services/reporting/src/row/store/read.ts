@@ -174,7 +174,7 @@ async function nextBatch(cursor: mongo.AggregationCursor<RowDocument>): Promise<
   return storeCall(async () => ((await cursor.hasNext()) ? cursor.readBufferedDocuments() : []));
 }
 
-/** The stages that select the rows that meet all conditions, and add the computed column where it is needed. */
+/** Returns the stages that select the rows that meet all conditions, and add the computed column where it is needed. */
 function matchStages({ queries, now }: Pick<RowFilter, 'queries' | 'now'>, orderColumn?: string): Query[] {
   const onComputed = queries.filter(({ column }) => column === computedColumn);
   const onStored = queries.filter(({ column }) => column !== computedColumn);

@@ -16,7 +16,7 @@ export interface RowDocument extends Record<string, unknown> {
 
 const storedColumns = rowColumns.filter(({ name }) => name !== 'id');
 
-/** The collection of a generation of the rows. */
+/** Opens the collection of a generation of the rows. */
 export function rowCollection(connection: Connection, generation: number): mongo.Collection<RowDocument> {
   return openCollection<RowDocument>(connection, `rows${generation}`);
 }
@@ -29,7 +29,7 @@ export async function buildRowIndexes(connection: Connection, generation: number
   }
 }
 
-/** The document of a row. */
+/** Returns the document of a row. */
 export function toDocument({ id, version, tagPathIds, values }: Row, tagRevision: number): RowDocument {
   const document: RowDocument = { _id: id, version, tagRevision, tagPathIds: [...tagPathIds] };
   for (const { name, type, filterKey, spellingOfRank } of storedColumns) {

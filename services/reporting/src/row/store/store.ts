@@ -23,9 +23,9 @@ export interface RowStore extends GenerationStore {
   erase(id: number, version: number): Promise<void>;
   /** Removes a row whose ticket does not exist, unless the row has a newer version by now. */
   remove(id: number, version: number): Promise<void>;
-  /** The ids above `afterId`, in order, of the rows that show the name of a tag. */
+  /** Returns the ids above `afterId`, in order, of the rows that show the name of a tag. */
   idsWithTag(tagId: number, afterId: number, limit: number): Promise<number[]>;
-  /** The given ids whose rows were erased. */
+  /** Returns the given ids whose rows were erased. */
   erasedAmong(ids: readonly number[]): Promise<Set<number>>;
   /** Counts the rows that match. Errors: search_too_slow. */
   count(filter: RowFilter): Promise<number>;
@@ -34,7 +34,7 @@ export interface RowStore extends GenerationStore {
    * before the raw data of a page is read. Errors: search_too_slow; those of `admit`.
    */
   pages(request: RowRequest, admit?: AdmitPage): AsyncGenerator<RowDocument[]>;
-  /** The versions of the rows of a generation with ids above `afterId`, up to and including `upToId`. */
+  /** Returns the versions of the rows of a generation with ids above `afterId`, up to and including `upToId`. */
   versions(generation: number, afterId: number, upToId: number): Promise<RowVersion[]>;
 }
 

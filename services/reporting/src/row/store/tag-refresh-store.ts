@@ -15,15 +15,15 @@ export interface TagRefresh {
 /** The tags that have changed and do not show in all rows yet. Errors of every operation: store_unavailable. */
 export interface TagRefreshStore {
   add(tagIds: readonly number[]): Promise<void>;
-  /** How often `add` was called. A row that was read before the last call may show old names. */
+  /** Returns how often `add` was called. A row that was read before the last call may show old names. */
   addCount(): Promise<number>;
-  /** A tag to refresh, or undefined if none is left. */
+  /** Returns a tag to refresh, or undefined if none is left. */
   next(): Promise<TagRefresh | undefined>;
   /** Records that the rows up to an id are refreshed, unless the tag has changed again. */
   recordProgress(refresh: TagRefresh, doneUpTo: number): Promise<void>;
   /** Removes a tag that shows in all rows, unless it has changed again. */
   remove(refresh: TagRefresh): Promise<void>;
-  /** How many tags do not show in all rows yet. */
+  /** Returns how many tags do not show in all rows yet. */
   pendingCount(): Promise<number>;
 }
 

@@ -7,7 +7,7 @@ export const templateSetting = 'genericTemplateId';
 /** How many ids of deleted e-mail templates are kept. A request checks an id seconds before it is written. */
 const maxDeletedIds = 1000;
 
-/** The error for the id of an e-mail template that does not exist. */
+/** Makes the error for the id of an e-mail template that does not exist. */
 export function unknownTemplate(pointer: string): DomainError {
   return invalidInput([{ pointer, code: 'unknown_template', detail: 'There is no such e-mail template.' }]);
 }

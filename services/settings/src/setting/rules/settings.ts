@@ -47,8 +47,8 @@ export const emptySettings: SettingsState = {
   deletedTemplateIds: [],
 };
 
-/** The text that the encryption binds the secret of a setting to. */
+/** Returns the text that the encryption binds the secret of a setting to. */
 export const settingBinding = (name: string): string => `setting ${name}`;
 
-/** The text that the encryption binds a secret value of a subchannel to; `at` is its JSON Pointer in `data`. */
+/** Returns the text that the encryption binds a secret value of a subchannel to; `at` is its JSON Pointer in `data`. */
 export const subchannelBinding = (id: number, at: string): string => `subchannel ${id} ${at}`;

@@ -45,7 +45,7 @@ function withTrace(
   return traceparent === undefined ? delivery : { ...delivery, traceparent };
 }
 
-/** A delivery that is due at once. */
+/** Returns a delivery that is due at once. */
 export function newDelivery(
   { deliveries, runtime }: Pick<DeliveryParts, 'deliveries' | 'runtime'>,
   webhookId: number,

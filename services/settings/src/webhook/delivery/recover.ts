@@ -47,7 +47,7 @@ export async function recoverWebhook(
   return { $typeName: 'ticketing.settings.v1.RecoverWebhookResponse', success: true, count };
 }
 
-/** The positions of the events of an interval: times never go backwards along the feed. Units: Unix ms. */
+/** Returns the positions of the events of an interval: times never go backwards along the feed. Units: Unix ms. */
 async function findPositions(
   events: EventStore,
   from: number,
@@ -102,7 +102,7 @@ async function recoverBatch(
   return missing.length + undelivered.length;
 }
 
-/** The end of the last second of an interval, in Unix ms. Units: `now` in Unix seconds. */
+/** Returns the end of the last second of an interval, in Unix ms. Units: `now` in Unix seconds. */
 function findEnd(until: Timestamp | undefined, now: number): number {
   return (Number(until?.seconds ?? now) + 1) * 1000;
 }

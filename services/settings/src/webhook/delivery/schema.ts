@@ -36,7 +36,7 @@ export const byDueTime = { webhookId: 1, dueAt: 1 } as const;
 /** The collection with the ids of deleted tickets, of whose deliveries nothing may be stored any more. */
 export const erasedTicketCollection = 'erasedTickets';
 
-/** The collection of the deliveries. */
+/** Opens the collection of the deliveries. */
 export function deliveryCollection(connection: Connection): mongo.Collection<DeliveryDocument> {
   return openCollection<DeliveryDocument>(connection, 'webhookDeliveries');
 }
@@ -71,13 +71,13 @@ export function fromDocument({ attempts, ...document }: DeliveryDocument): Deliv
   return { ...pendingDelivery(document), attempts };
 }
 
-/** A stored delivery that was read without its attempts. */
+/** Returns a stored delivery that was read without its attempts. */
 export function pendingDelivery(document: PendingDocument): PendingDelivery {
   const { _id, event, isPending: _isPending, endedAt: _endedAt, isErased: _isErased, ...delivery } = document;
   return { id: _id, ...delivery, event: event?.value() ?? null };
 }
 
-/** A stored delivery as the log shows it. */
+/** Returns a stored delivery as the log shows it. */
 export function loggedDelivery(document: Omit<DeliveryDocument, 'event'> & { event?: unknown }): LoggedDelivery {
   const { _id, event: _event, isPending: _isPending, endedAt: _endedAt, isErased: _isErased, ...delivery } = document;
   return { id: _id, ...delivery };
@@ -92,7 +92,7 @@ export const attemptedAgain = {
   attemptsMade: 0,
 } as const;
 
-/** The fields of a delivery that is not attempted any more. Units: `endedAt` in Unix ms. */
+/** Returns the fields of a delivery that is not attempted any more. Units: `endedAt` in Unix ms. */
 export const ended = (status: WebhookDeliveryStatus, endedAt: number) => ({
   status,
   isPending: false,

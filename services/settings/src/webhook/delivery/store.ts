@@ -48,13 +48,13 @@ export interface DeliveryStore {
    */
   add(deliveries: readonly DeliveryState[], erased?: ReadonlySet<number>): Promise<void>;
   find(webhookId: number, id: string): Promise<DeliveryState | undefined>;
-  /** The delivery of an event to an endpoint. */
+  /** Returns the delivery of an event to an endpoint. */
   findByEvent(webhookId: number, eventId: string): Promise<DeliveryState | undefined>;
-  /** How large the deliveries of a page are, in the order of the page. */
+  /** Returns how large the deliveries of a page are, in the order of the page. */
   sizes(webhookId: number, page: DeliveryPage): Promise<DeliverySize[]>;
   /** Reads the given deliveries that exist, the newest first. */
   read(ids: readonly string[]): Promise<LoggedDelivery[]>;
-  /** The deliveries of some events to an endpoint, by the ids of the events. */
+  /** Returns the deliveries of some events to an endpoint, by the ids of the events. */
   known(webhookId: number, eventIds: readonly string[]): Promise<Map<string, KnownDelivery>>;
   /**
    * Makes deliveries due at once. A delivery that has ended starts again from the first attempt. With `isRequested`,
@@ -62,7 +62,7 @@ export interface DeliveryStore {
    */
   attemptAgain(webhookId: number, ids: readonly string[], options: { isRequested: boolean }): Promise<void>;
   removeByWebhook(webhookId: number): Promise<void>;
-  /** The endpoints that have deliveries. */
+  /** Returns the endpoints that have deliveries. */
   webhookIds(): Promise<number[]>;
   /** Wipes responses and identifiers from the deliveries of tickets, and keeps later responses from being stored. */
   erase(ticketIds: readonly number[]): Promise<void>;
@@ -73,9 +73,9 @@ export interface DeliveryStore {
   expire(addedBefore: number, now: number): Promise<number>;
   /** Removes deliveries that have ended before a time. Units: Unix ms. */
   removeOlderThan(time: number): Promise<void>;
-  /** When the oldest delivery that is still attempted was created, in Unix ms. */
+  /** Returns when the oldest delivery that is still attempted was created, in Unix ms. */
   oldestPending(): Promise<number | undefined>;
-  /** How many deliveries to some endpoints are still attempted, and due. Units: Unix ms. */
+  /** Returns how many deliveries to some endpoints are still attempted, and due. Units: Unix ms. */
   countDue(webhookIds: readonly number[], now: number): Promise<number>;
 }
 
@@ -201,7 +201,7 @@ function firstIdAt(time: number): string {
   return `dlv_${time.toString(16).padStart(12, '0')}`;
 }
 
-/** The attempt that the log shows for a delivery that was not made for too long. */
+/** Returns the attempt that the log shows for a delivery that was not made for too long. */
 function expiry(at: number): Attempt {
   const none = { status: null, responseStart: null, responseJsonBytes: 0, address: null };
   return { at, durationMs: 0, errorKind: 'expired', ...none };

@@ -123,7 +123,7 @@ function renderBody({ event, webhookId, createdAt }: PendingDelivery): string {
   return eventBody(parseEvent(event));
 }
 
-/** The start of a response as text of at most 4 KiB. A character that the limit has cut in two is left out. */
+/** Returns the start of a response as text of at most 4 KiB. A character that the limit has cut in two is left out. */
 function readStart(body: Buffer): Pick<Attempt, 'responseStart' | 'responseJsonBytes'> {
   const text = decodeStart(body);
   // Bytes that are not UTF-8 become characters of three bytes.

@@ -3,7 +3,7 @@ import { afterFailure, attemptsAtOnce, healthy, type WebhookHealth } from '../ru
 
 /** The health of an endpoint as its worker knows it: ahead of the stored health, and of the cached endpoint. */
 export interface EndpointHealth {
-  /** How many attempts may be made at once now. Units: Unix ms. */
+  /** Returns how many attempts may be made at once now. Units: Unix ms. */
   attemptsAtOnce(webhook: WebhookState, now: number): number;
   /** Notes the result of an attempt. Units: Unix ms. */
   afterAttempt(webhook: WebhookState, isDelivered: boolean, now: number): ObservedHealth;
@@ -31,7 +31,7 @@ export function endpointHealth(): EndpointHealth {
   /** The epoch in which it was disabled. Enabling it again begins another epoch. */
   let endedEpoch = 0;
 
-  /** The health that this process has observed, unless a request has changed it meanwhile. */
+  /** Returns the health that this process has observed, unless a request has changed it meanwhile. */
   function currentHealth({ epoch, health }: WebhookState): Pick<WebhookState, 'epoch' | 'health'> {
     if (!known || known.epoch < epoch) known = { epoch, health };
     return known;

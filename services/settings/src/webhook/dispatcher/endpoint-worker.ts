@@ -39,9 +39,9 @@ export interface EndpointWorker {
   wake(): void;
   /** Whether it would look at new deliveries if it were woken. */
   wantsMore(): boolean;
-  /** How many attempts may be made at once now. */
+  /** Returns how many attempts may be made at once now. */
   attemptsAtOnce(webhook: WebhookState): number;
-  /** The ids of the deliveries that are being attempted. */
+  /** Returns the ids of the deliveries that are being attempted. */
   attempted(): string[];
   /** Starts no more attempts, and resolves when the running ones have ended, or were ended after `graceMs`. */
   stop(graceMs: number): Promise<void>;

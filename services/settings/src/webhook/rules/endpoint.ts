@@ -60,12 +60,12 @@ export function takesEvent(
   return subchannelIds.length === 0 || (subchannelId !== undefined && subchannelIds.includes(subchannelId));
 }
 
-/** The secrets that sign at a time. Units: Unix ms. */
+/** Returns the secrets that sign at a time. Units: Unix ms. */
 export function liveSecrets(secrets: readonly WebhookSecret[], now: number): WebhookSecret[] {
   return secrets.filter(({ endsAt }) => endsAt === null || endsAt > now);
 }
 
-/** The secrets after a rotation: the ones before it end within 24 hours. Units: Unix ms. */
+/** Returns the secrets after a rotation: the ones before it end within 24 hours. Units: Unix ms. */
 export function rotated(secrets: readonly WebhookSecret[], next: WebhookSecret, now: number): WebhookSecret[] {
   const before = liveSecrets(secrets, now).map((secret) => ({ ...secret, endsAt: secret.endsAt ?? now + overlapMs }));
   return [next, ...before];

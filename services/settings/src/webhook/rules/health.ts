@@ -18,8 +18,8 @@ const failedMs = 5 * 24 * 60 * 60_000;
 const maxAtOnce = 4;
 
 /**
- * The health after a failed attempt: 20 failures in a row pause the endpoint, and so does every failure after a pause,
- * until one attempt succeeds.
+ * Returns the health after a failed attempt: 20 failures in a row pause the endpoint, and so does every failure after a
+ * pause, until one attempt succeeds.
  *
  * Source: docs/reference/guarantees.md, Webhooks.
  */
@@ -41,8 +41,8 @@ export function hasFailedForDays({ firstFailureAt }: WebhookHealth, now: number)
 }
 
 /**
- * How many attempts an endpoint may have at once: none in a pause, one after it, otherwise 4. A pause that ends later than
- * one that begins now is over: the clock went back.
+ * Returns how many attempts an endpoint may have at once: none in a pause, one after it, otherwise 4. A pause that ends
+ * later than one that begins now is over: the clock went back.
  */
 export function attemptsAtOnce({ failuresInRow, pausedUntil }: WebhookHealth, now: number): number {
   if (pausedUntil !== null && pausedUntil > now && pausedUntil <= now + pauseMs + maxClockSkewMs) return 0;

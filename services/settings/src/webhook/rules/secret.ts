@@ -1,6 +1,6 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 
-/** The text that the encryption binds the secrets of a webhook endpoint to. */
+/** Returns the text that the encryption binds the secrets of a webhook endpoint to. */
 export const webhookBinding = (id: number): string => `webhook ${id}`;
 
 /** Makes a secret with which deliveries are signed. */

@@ -41,7 +41,7 @@ export function checkSize(template: string): TemplateProblem | undefined {
   return undefined;
 }
 
-/** The problem of a template with too many blocks and helpers inside each other. */
+/** Returns the problem of a template with too many blocks and helpers inside each other. */
 export function tooDeep(template = '', offset = 0): TemplateProblem {
   const detail = `Blocks and helpers are nested at most ${sizeLimits.depth} deep.`;
   return { code: 'template_too_deep', detail, ...findPosition(template, offset) };
@@ -63,7 +63,7 @@ class BlockDepths {
   readonly #open: number[] = [];
   #depth = 0;
 
-  /** The depth after a tag. */
+  /** Returns the depth after a tag. */
   after(tag: string): number {
     const [, kind] = /^~?\s*(#|\^(?!~?$)|\/|else\s+[^\s~])/.exec(tag) ?? [];
     if (kind === '/') this.#depth -= this.#open.pop() ?? 0;

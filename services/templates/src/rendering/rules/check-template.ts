@@ -177,7 +177,7 @@ class TemplateCheck {
   }
 }
 
-/** The name by which a helper is called; undefined for anything that is not a single name. */
+/** Returns the name by which a helper is called; undefined for anything that is not a single name. */
 function callName({ path }: Call): string | undefined {
   if (!hasType<hbs.AST.PathExpression>(path, 'PathExpression') || path.data || path.depth > 0) return undefined;
   const [name] = path.parts;

@@ -55,7 +55,7 @@ function misplacement(wrapper: string, program: hbs.AST.Program): string | undef
 /** Kinds of values: the text after a `<` decides whether it begins a tag (none, a letter, another character). */
 const possibleValues = ['', 'x', '%'];
 
-/** The text outside of tags, with `value` in the place of each value. */
+/** Returns the text outside of tags, with `value` in the place of each value. */
 function textIn(program: hbs.AST.Program | undefined, value = ''): string {
   const renderText = (node: hbs.AST.Statement): string => {
     if (node.type === 'MustacheStatement') return value;

@@ -23,7 +23,7 @@ export interface TemplateProblem {
   column: number;
 }
 
-/** Where a character of a template is. */
+/** Returns where a character of a template is. */
 export function findPosition(template: string, offset: number): Pick<TemplateProblem, 'line' | 'column'> {
   const lines = template.slice(0, offset).split('\n');
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };

@@ -3,13 +3,16 @@ import { sanitiseHtml } from '@ticketing/html/sanitise-html.ts';
 /** The place of the message in an e-mail template. Without an e-mail template it is the whole wrapper. */
 export const placeholder = '%MESSAGE%';
 
-/** The parts of a wrapper before and after the message. `checkWrapper` makes sure that each is a template by itself. */
+/**
+ * Returns the parts of a wrapper before and after the message. `checkWrapper` makes sure that each is a template by
+ * itself.
+ */
 export function partsAround(wrapper: string): [before: string, after: string] {
   const at = wrapper.indexOf(placeholder);
   return at === -1 ? [wrapper, ''] : [wrapper.slice(0, at), wrapper.slice(at + placeholder.length)];
 }
 
-/** The wrapper with the message in it. */
+/** Returns the wrapper with the message in it. */
 export function mergeTexts(wrapper: string, message: string): string {
   const [before, after] = partsAround(wrapper);
   return before + message + after;

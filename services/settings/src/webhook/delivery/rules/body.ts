@@ -30,7 +30,7 @@ export function eventBody(event: TicketChanged): string {
   return renderJson({ ...data, changes: kept < 0 ? fields : fields.slice(0, kept) });
 }
 
-/** The body of a test message. Units: Unix seconds. */
+/** Returns the body of a test message. Units: Unix seconds. */
 export function testBody(webhookId: number, at: number): string {
   return JSON.stringify({ type: testType, timestamp: formatRfc3339(at), data: { webhookId } });
 }

@@ -1,7 +1,7 @@
 import { WebhookDeliveryStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
 import type { DeliveryState } from './delivery.ts';
 
-/** A new delivery of a test. */
+/** Returns a new delivery of a test. */
 export function deliveryFixture(fields: Partial<DeliveryState> & { position: number }): DeliveryState {
   const { position } = fields;
   return {

@@ -13,11 +13,11 @@ export interface PendingQueue {
   done(delivery: PendingDelivery, isBlocked: boolean): void;
   /** Removes all waiting deliveries. */
   clear(): void;
-  /** The number of waiting deliveries. */
+  /** Returns the number of waiting deliveries. */
   waiting(): number;
-  /** The tickets of the deliveries in the queue. */
+  /** Returns the tickets of the deliveries in the queue. */
   tickets(): number[];
-  /** The ids of the deliveries that are being attempted. */
+  /** Returns the ids of the deliveries that are being attempted. */
   attempted(): string[];
 }
 

@@ -31,8 +31,8 @@ export interface FailedAttempt {
 }
 
 /**
- * When the next attempt is made; undefined after the last one. The time since the last attempt has the jitter, so that a
- * pause of the endpoint moves all further attempts and uses up none.
+ * Returns when the next attempt is made; undefined after the last one. The time since the last attempt has the jitter,
+ * so that a pause of the endpoint moves all further attempts and uses up none.
  *
  * Source: docs/reference/api.md, Delivery.
  */
