@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type EventSourceClient, openEventSource } from '@ticketing/testkit/event-source.ts';
 import { isDeep, runs } from '@ticketing/testkit/search-effort.ts';
-import { leastOf } from '@ticketing/testkit/time-limits.ts';
+import { findLeast } from '@ticketing/testkit/time-limits.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type System, startSystem } from './harness.ts';
 
@@ -128,7 +128,7 @@ test('pages and a stream that is killed and resumed show every acknowledged chan
 test('a change is seen by a follower within a second of its response', async () => {
   const client = await follow(await endOfFeed());
   await client.next();
-  const takenMs = await leastOf(1_000, async () => {
+  const takenMs = await findLeast(1_000, async () => {
     await call('POST', '/ticket', { channel: 'portal' });
     const startedAt = performance.now();
     expect((await client.nextData()).event).toBe('ticket.created');
@@ -142,7 +142,7 @@ test('the stream ends when the access token expires', async () => {
   const exp = Math.floor(Date.now() / 1000) + 2;
   const [, payload = ''] = authorization.split('.');
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
-  const token = await system.identity.issuerTokenOf({ ...claims, exp });
+  const token = await system.identity.signIssuerToken({ ...claims, exp });
   const client = await openEventSource(`${system.url}/event`, { authorization: `Bearer ${token}` });
   expect(client.status).toBe(200);
   while (await client.next());

@@ -24,7 +24,7 @@ export async function badTokens(
     const text = `${encode(header)}.${encode(payload)}`;
     return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
   };
-  const issued = identity.issuerTokenOf;
+  const issued = identity.signIssuerToken;
   const now = Math.floor(Date.now() / 1000);
   return [
     ['no token at all', ''],

@@ -1,11 +1,11 @@
-import { leastOf } from './time-limits.ts';
+import { findLeast } from './time-limits.ts';
 
 /**
  * The longest time for which the main thread of this process works without a pause. If it reaches `limitMs`, the work
- * is repeated, and the shortest result counts: see `leastOf`. Units: milliseconds.
+ * is repeated, and the shortest result counts: see `findLeast`. Units: milliseconds.
  */
 export function longestWork(during: (attempt: number) => Promise<unknown>, limitMs: number): Promise<number> {
-  return leastOf(limitMs, (attempt) => longestOnce(() => during(attempt)));
+  return findLeast(limitMs, (attempt) => longestOnce(() => during(attempt)));
 }
 
 async function longestOnce(during: () => Promise<unknown>): Promise<number> {

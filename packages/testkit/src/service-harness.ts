@@ -34,7 +34,7 @@ export interface ServiceHarness {
   /** Sends a request as the gateway does for a verified caller, by default an ordinary user. */
   request(method: string, path: string, request?: HarnessRequest): Promise<TestResponse>;
   /** A gRPC client of the service: for a caller, or for another service. */
-  clientOf<Contract extends DescService>(contract: Contract, options?: HarnessClient): Promise<Client<Contract>>;
+  openClient<Contract extends DescService>(contract: Contract, options?: HarnessClient): Promise<Client<Contract>>;
   /** Opens the database as another process would. The test must close it before it stops the harness. */
   openDatabase(): Promise<Database>;
   /** Opens the bus as another process would. The test must close it before it stops the harness. */
@@ -142,7 +142,7 @@ export async function startServiceHarness<Settings>(
         headers: { authorization: `Bearer ${token}`, ...headers },
       });
     },
-    async clientOf(contract, { service: calling, caller, grpcPort = running.ports.grpc } = {}) {
+    async openClient(contract, { service: calling, caller, grpcPort = running.ports.grpc } = {}) {
       const [first = 'gateway'] = contract.methods.flatMap(serviceCallers);
       const token = caller
         ? await identity.internalToken(entry.name, testCaller(caller))

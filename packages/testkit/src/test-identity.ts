@@ -11,7 +11,7 @@ export interface TestIdentity {
   /** A token of the issuer. Claims that are not given are those of an ordinary user with id 7. */
   issuerToken(claims?: Partial<TokenClaims>): Promise<string>;
   /** A token that the issuer has signed, with exactly these claims, valid or not. */
-  issuerTokenOf(claims: object, header?: object): Promise<string>;
+  signIssuerToken(claims: object, header?: object): Promise<string>;
   /** An internal token for a service, which the gateway or the service `from` has minted. */
   internalToken(audience: string, caller: Caller, from?: string): Promise<string>;
   keys: DevelopmentKeys;
@@ -24,7 +24,7 @@ export function testIdentity(): TestIdentity {
   const keys = developmentKeys(folder);
   return {
     issuerToken: (claims = {}) => signToken(keys.issuerKeyFile, { ...ordinaryUser, ...claims }, 3600),
-    issuerTokenOf: (claims, header) => signClaims(keys.issuerKeyFile, claims, header),
+    signIssuerToken: (claims, header) => signClaims(keys.issuerKeyFile, claims, header),
     internalToken: async (audience, caller, from = 'gateway') => {
       const tokens = await internalTokens(from, keys.signingKeyFile(from));
       return tokens.mint(audience, ...(caller.kind === 'service' ? [] : [caller]));

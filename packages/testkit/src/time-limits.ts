@@ -2,11 +2,11 @@ const attempts = 5;
 
 /**
  * Calls `work`, and fails if it takes this thread `limitMs` of processor time or longer. Returns what the last call returned.
- * The least of five calls counts, if the first ones are too long: see `leastOf`.
+ * The least of five calls counts, if the first ones are too long: see `findLeast`.
  */
 export async function withinCpuTime<Result>(limitMs: number, work: () => Result): Promise<Awaited<Result>> {
   let result!: Awaited<Result>;
-  const leastMs = await leastOf(limitMs, () =>
+  const leastMs = await findLeast(limitMs, () =>
     measureCpuMs(async () => {
       result = await work();
     }),
@@ -24,7 +24,7 @@ export async function withinLinearTime(unit: string, work: (text: string) => unk
     const text = unit.repeat(length / unit.length);
     return () => work(text);
   };
-  const leastMs = await leastOf(0, () => measureCpuMs(ofLength(25_600)));
+  const leastMs = await findLeast(0, () => measureCpuMs(ofLength(25_600)));
   await withinCpuTime(Math.max(10 * leastMs, 250), ofLength(102_400));
 }
 
@@ -32,7 +32,7 @@ export async function withinLinearTime(unit: string, work: (text: string) => unk
  * Measures until a result is below the limit, at most five times. Returns the least: the code itself takes its time in
  * each measurement, but garbage of other tests may be collected meanwhile, or the machine be busy.
  */
-export async function leastOf(limit: number, measure: (attempt: number) => Promise<number>): Promise<number> {
+export async function findLeast(limit: number, measure: (attempt: number) => Promise<number>): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < attempts && least >= limit; attempt++) {
     least = Math.min(least, await measure(attempt));

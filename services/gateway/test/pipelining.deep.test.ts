@@ -7,7 +7,7 @@ import { variableName } from '@ticketing/system/services.ts';
 import { freePort } from '@ticketing/testkit/free-port.ts';
 import { type PipelinedRequests, readStatuses, sendPipelined } from '@ticketing/testkit/pipelined.ts';
 import { testIdentity } from '@ticketing/testkit/test-identity.ts';
-import { leastOf } from '@ticketing/testkit/time-limits.ts';
+import { findLeast } from '@ticketing/testkit/time-limits.ts';
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { upstreams } from '../src/request/upstreams.ts';
@@ -98,7 +98,7 @@ describe.each([...publicPaths, { path: '/metrics', portName: 'internal' as const
         await readStatuses(await sendPipelined({ port, path, count: 20, isClosed: true }));
       const quiet = await attack({ port, path, count: 1 }, 1);
       let growthMiB = 0;
-      const cpuMs = await leastOf(200, async () => {
+      const cpuMs = await findLeast(200, async () => {
         const after = await attack({ port, path, count: count / connections }, connections);
         growthMiB = Math.max(growthMiB, after.miB - quiet.miB);
         return after.cpuMs - quiet.cpuMs;

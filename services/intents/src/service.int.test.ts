@@ -59,7 +59,7 @@ test('encrypt-secrets encrypts the secrets of all AI agents with the current key
 // guarantee: F16
 test('what a process that died has stored of a deleted ticket, tag or template is removed', async () => {
   Object.assign(intents.model, { ticketIds: new Set([3, 4]), tagIds: new Set([1]), templateIds: new Set([2]) });
-  const assistant = await intents.clientOf(SessionService, { caller: { roleId: 1 } });
+  const assistant = await intents.openClient(SessionService, { caller: { roleId: 1 } });
   for (const ticketId of [3, 4]) {
     const time = { seconds: 1n, nanos: 0 };
     const id = `00000000-0000-4000-8000-00000000000${ticketId}`;

@@ -33,7 +33,7 @@ export async function startAnalysisHarness(roles: string): Promise<AnalysisHarne
   const { model } = harness;
   for (const id of [5, 6, 7]) model.tagIds.add(id);
   const bus = await harness.openBus();
-  const client = await harness.clientOf(AnalysisService);
+  const client = await harness.openClient(AnalysisService);
   const analyses = harness.database.collection('analyses');
   let last = 0;
   return {

@@ -44,7 +44,7 @@ test('who creates, changes and deletes is recorded with ids and names of fields,
       { name: 'aiBaseUrl', value: 'https://example.com/hidden' },
     ],
   });
-  const rpc = await settings.clientOf(SubchannelService, {
+  const rpc = await settings.openClient(SubchannelService, {
     caller: { ...operator, kind: 'serviceWorker', profileId: 44 },
   });
   await rpc.deleteSubchannel({ id });

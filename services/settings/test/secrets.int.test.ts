@@ -48,7 +48,7 @@ test('the key is replaced while requests are served: every secret is encrypted a
   );
   const kept = await settings.write('PATCH', `/settings/subchannel/${json.id}`, { data: { password: null } }, { url });
   expect(kept.status).toBe(200);
-  const client = await settings.clientOf(ConfigurationService, { service: 'intents', grpcPort: rotated.ports.grpc });
+  const client = await settings.openClient(ConfigurationService, { service: 'intents', grpcPort: rotated.ports.grpc });
   expect((await client.getSecrets({ names: ['aiApiKey'] })).secrets).toEqual({ aiApiKey: 'first-secret' });
   await rotated.stop();
 });
@@ -89,8 +89,8 @@ test('a secret that is moved to another place in the store cannot be read', asyn
   await settings.database
     .collection('configuration')
     .updateOne({}, { $set: { 'secrets.erpToken': stored?.secrets.aiApiKey } });
-  const tickets = await settings.clientOf(ConfigurationService, { service: 'tickets' });
+  const tickets = await settings.openClient(ConfigurationService, { service: 'tickets' });
   await expect(tickets.getSecrets({ names: ['erpToken'] })).rejects.toMatchObject({ rawMessage: 'Internal error' });
-  const intents = await settings.clientOf(ConfigurationService, { service: 'intents' });
+  const intents = await settings.openClient(ConfigurationService, { service: 'intents' });
   expect((await intents.getSecrets({ names: ['aiApiKey'] })).secrets).toEqual({ aiApiKey: 'moved' });
 });

@@ -74,7 +74,7 @@ it('refuses tokens that are valid for longer than the configured lifetime', asyn
       iat,
       exp: iat + seconds,
     };
-    const authorization = `Bearer ${await harness.identity.issuerTokenOf(claims)}`;
+    const authorization = `Bearer ${await harness.identity.signIssuerToken(claims)}`;
     return harness.callBare('GET', '/ticket/1', { headers: { authorization } });
   };
   expect((await callWith(900)).status).toBe(200);

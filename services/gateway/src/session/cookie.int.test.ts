@@ -152,7 +152,7 @@ describe('the session', () => {
 
   // guarantee: C17
   it('can be cleared when its token no longer verifies, by pages of the same origin', async () => {
-    const expired = await harness.identity.issuerTokenOf({ sub: '7', kind: 'user', scope: 'api', iat: 1, exp: 2 });
+    const expired = await harness.identity.signIssuerToken({ sub: '7', kind: 'user', scope: 'api', iat: 1, exp: 2 });
     for (const token of [expired, 'nonsense', '']) {
       const clear = (site: string, path = '/auth/session', method = 'DELETE') =>
         harness.callBare(method, path, {

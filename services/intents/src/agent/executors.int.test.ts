@@ -327,9 +327,9 @@ test('nothing is saved while a service that must be asked is unavailable', async
 test('a service sees which AI agents exist, and an agent of people does not', async () => {
   const { json } = await post({ type: 'none' });
   const ids = [json.id, json.id + 1];
-  const knowledge = await intents.clientOf(AiAgentService, { service: 'knowledge' });
+  const knowledge = await intents.openClient(AiAgentService, { service: 'knowledge' });
   expect((await knowledge.findAiAgents({ ids })).ids).toEqual([json.id]);
-  const person = await intents.clientOf(AiAgentService, { caller: { roleId: 1 } });
+  const person = await intents.openClient(AiAgentService, { caller: { roleId: 1 } });
   await expect(person.findAiAgents({ ids })).rejects.toMatchObject({
     rawMessage: 'Only certain services may call this.',
   });
@@ -338,7 +338,7 @@ test('a service sees which AI agents exist, and an agent of people does not', as
 // guarantee: F16
 test('the template that is deleted leaves the AI agents that name it, and those that are being saved', async () => {
   intents.model.templateIds = new Set([3, 4]);
-  const client = await intents.clientOf(AiAgentService, { service: 'templates' });
+  const client = await intents.openClient(AiAgentService, { service: 'templates' });
   const first = await post({ type: 'reply', templateId: 3 });
   const other = await post({ type: 'reply', templateId: 4 });
   intents.model.beforeResponse = async () => {

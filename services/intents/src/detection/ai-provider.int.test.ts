@@ -29,7 +29,7 @@ beforeAll(async () => {
   model = await startStubModel();
   settings.values.aiBaseUrl = model.url;
   intents = await startHarness({ variables: { ROLES: 'api,consumer' }, serveMore: serveSettings });
-  client = await intents.clientOf(AnalysisService);
+  client = await intents.openClient(AnalysisService);
   bus = await intents.openBus();
 });
 afterAll(async () => {
@@ -109,7 +109,7 @@ test('without the settings service the model is asked further; a process that ha
 
   const other = await intents.startInstance({ TICKETING_INTENTS_ROLES: 'api' });
   const first = client;
-  client = await intents.clientOf(AnalysisService, { grpcPort: other.ports.grpc ?? 0 });
+  client = await intents.openClient(AnalysisService, { grpcPort: other.ports.grpc ?? 0 });
   try {
     model.requests = [];
     expect(await provider()).toBe('builtin');

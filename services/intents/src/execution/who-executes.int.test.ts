@@ -102,10 +102,10 @@ describe('who may execute an AI agent', () => {
 
   test('is the same by RPC', async () => {
     const intent = await proposed();
-    const client = await used.clientOf(IntentService, { caller: vendor });
+    const client = await used.openClient(IntentService, { caller: vendor });
     await expect(client.executeIntent({ id: intent.id })).rejects.toMatchObject({ code: Code.PermissionDenied });
     await intent.change({ enabled: false });
-    const other = await used.clientOf(IntentService, { caller: {} });
+    const other = await used.openClient(IntentService, { caller: {} });
     await expect(other.executeIntent({ id: intent.id })).rejects.toMatchObject({ code: Code.FailedPrecondition });
     await expectNothing(intent);
   });

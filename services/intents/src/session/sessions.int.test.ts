@@ -19,7 +19,7 @@ let bus: Bus;
 beforeAll(async () => {
   intents = await startHarness({ variables: { ROLES: 'api,consumer' }, usesBus: true });
   bus = await intents.openBus();
-  assistant = await intents.clientOf(SessionService, {
+  assistant = await intents.openClient(SessionService, {
     caller: { kind: 'serviceWorker', permissions: ['recordSessions'] },
   });
 });
@@ -69,15 +69,15 @@ describe('a session', () => {
   it('is shown by its recording like by the list', async () => {
     const { session: hidden } = await assistant.recordSession(session(1, 0, { costUsd: 1, model: 'm' }));
     expect([hidden?.costUsd, hidden?.model]).toEqual([undefined, undefined]);
-    const admin = await intents.clientOf(SessionService, { caller: { roleId: 1 } });
+    const admin = await intents.openClient(SessionService, { caller: { roleId: 1 } });
     const { session: shown } = await admin.recordSession(session(1, 1, { costUsd: 2, model: 'm' }));
     expect([shown?.costUsd, shown?.model]).toEqual([2, 'm']);
   });
 
   it('is not recorded without the right', async () => {
-    const other = await intents.clientOf(SessionService, { caller: { permissions: ['manageAiAgents'] } });
+    const other = await intents.openClient(SessionService, { caller: { permissions: ['manageAiAgents'] } });
     await expect(other.recordSession(session(1, 0))).rejects.toThrow('recordSessions');
-    const service = await intents.clientOf(SessionService);
+    const service = await intents.openClient(SessionService);
     await expect(service.recordSession(session(1, 0))).rejects.toThrow('recordSessions');
   });
 

@@ -234,7 +234,7 @@ test('over gRPC the stream has the same messages, ends with the token, and a cli
     iat: now,
   };
   const authorization = async (exp: number) => ({
-    authorization: `Bearer ${await settings.identity.issuerTokenOf({ ...claims, exp })}`,
+    authorization: `Bearer ${await settings.identity.signIssuerToken({ ...claims, exp })}`,
   });
   const expected = [
     [eventCursor(0), undefined],

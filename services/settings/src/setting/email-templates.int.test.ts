@@ -37,7 +37,7 @@ test('a subchannel names an e-mail template, another one, and none; services get
   const { json, status } = await create('A', 1);
   expect([status, json.emailTemplateId]).toEqual([201, 1]);
   await create('B');
-  const client = await settings.clientOf(ConfigurationService);
+  const client = await settings.openClient(ConfigurationService);
   const configured = async () =>
     (await client.getConfiguration({})).configuration?.subchannels.map(({ emailTemplateId }) => emailTemplateId);
   expect(await configured()).toEqual([1, undefined]);
@@ -93,7 +93,7 @@ test('a deleted e-mail template leaves subchannels and setting in one write with
   const [first, , third] = [await create('A', 1), await create('B', 2), await create('C', 1)];
   await setGeneric(1);
   const before = await document();
-  const client = await settings.clientOf(ConfigurationService, { service: 'templates' });
+  const client = await settings.openClient(ConfigurationService, { service: 'templates' });
   await client.dropEmailTemplate({ emailTemplateId: 1 });
   expect(await named()).toEqual([null, 2, null]);
   expect(await generic()).toBeNull();
@@ -113,7 +113,7 @@ test.each([
   ['set as the default', () => setGeneric(1)],
   // guarantee: F15
 ])('an e-mail template that is deleted between its check and the write cannot be %s', async (_, write) => {
-  const client = await settings.clientOf(ConfigurationService, { service: 'templates' });
+  const client = await settings.openClient(ConfigurationService, { service: 'templates' });
   settings.model.beforeTemplate = async () => void (await client.dropEmailTemplate({ emailTemplateId: 1 }));
   const refused = await write();
   expect([refused.status, refused.json.code]).toEqual([400, 'unknown_template']);

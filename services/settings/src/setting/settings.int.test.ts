@@ -178,8 +178,8 @@ describe('a secret', () => {
     expect(set.json.setting).toMatchObject({ value: null, defaultValue: null, config: { isSet: true } });
     expect(await currentValue('aiApiKey')).toBeNull();
     expect(JSON.stringify(await settings.database.collection('configuration').find().toArray())).not.toContain(secret);
-    const client = await settings.clientOf(ConfigurationService);
-    const intents = await settings.clientOf(ConfigurationService, { service: 'intents' });
+    const client = await settings.openClient(ConfigurationService);
+    const intents = await settings.openClient(ConfigurationService, { service: 'intents' });
     expect((await intents.getSecrets({ names: ['aiApiKey'] })).secrets).toEqual({ aiApiKey: secret });
     expect(JSON.stringify((await client.getConfiguration({})).configuration?.settings)).not.toContain(secret);
   });
@@ -195,7 +195,7 @@ describe('a secret', () => {
     // guarantee: C12
   ])('is not given to %s, which asks for %s', async (service, names) => {
     await put('aiApiKey', secret);
-    const client = await settings.clientOf(ConfigurationService, { service });
+    const client = await settings.openClient(ConfigurationService, { service });
     const code = service === 'knowledge' ? Code.Unauthenticated : Code.PermissionDenied;
     await expect(client.getSecrets({ names })).rejects.toMatchObject({ code });
   });
@@ -213,7 +213,7 @@ describe('a secret', () => {
     ['erpBaseUrl', 'erpToken', 'tickets'],
   ])('is not sent to another server than it was set for: %s', async (url, name, service) => {
     const secretNow = async () => {
-      const client = await settings.clientOf(ConfigurationService, { service });
+      const client = await settings.openClient(ConfigurationService, { service });
       const { secrets } = await client.getSecrets({ names: [name] });
       return secrets[name];
     };

@@ -49,7 +49,7 @@ describe('POST /template with attachments', () => {
     await golden('template-attachments', attachments);
     expect((await get(`/template/${created.id}`)).json).toEqual(created);
     expect((await get('/template')).json.templates).toEqual([created]);
-    const rendering = await harness.clientOf(RenderingService);
+    const rendering = await harness.openClient(RenderingService);
     const variables = new TextEncoder().encode('{}');
     const rendered = await rendering.renderTemplate({ templateId: created.id, variables });
     expect(rendered.attachments.map(({ id, size }) => [id, size])).toEqual(
@@ -226,7 +226,7 @@ describe('GET /template/{id}/attachment/{attachmentId}', () => {
   it('is sent to services in pieces', async () => {
     const bytes = randomBytes(2 * MiB + 17);
     const { id, attachments } = await create([file(bytes)]);
-    const client = await harness.clientOf(TemplateService);
+    const client = await harness.openClient(TemplateService);
     const pieces: Uint8Array[] = [];
     for await (const { body } of client.getTemplateAttachment({ id, attachmentId: attachments[0].id })) {
       if (body) pieces.push(body.data);

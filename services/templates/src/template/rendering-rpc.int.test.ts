@@ -104,7 +104,7 @@ describe('a preview', () => {
 
 describe('RenderTemplate', () => {
   const render = async (templateId: number, withWrapper: boolean, variables: object = values) => {
-    const client = await harness.clientOf(RenderingService);
+    const client = await harness.openClient(RenderingService);
     const { message, subject, attachments } = await client.renderTemplate({
       templateId,
       withWrapper,
@@ -160,7 +160,7 @@ describe('RenderTemplate', () => {
 
 describe('WrapMessage', () => {
   const wrapMessage = async (ids: number[], message: string, type: ContentType = ContentType.TEXT) => {
-    const client = await harness.clientOf(RenderingService);
+    const client = await harness.openClient(RenderingService);
     const request = { emailTemplateIds: ids, content: { message, type }, variables: utf8(values) };
     return (await client.wrapMessage(request)).message;
   };
@@ -190,7 +190,7 @@ describe('WrapMessage', () => {
 });
 
 it('FindWrapper returns the text of the first e-mail template that exists', async () => {
-  const client = await harness.clientOf(RenderingService);
+  const client = await harness.openClient(RenderingService);
   const [first, second] = [await wrap('1 %MESSAGE%', 'First'), await wrap('2 %MESSAGE%', 'Second')];
   const find = async (...emailTemplateIds: number[]) => (await client.findWrapper({ emailTemplateIds })).template;
   expect(await find(second.id, first.id)).toBe('2 %MESSAGE%');

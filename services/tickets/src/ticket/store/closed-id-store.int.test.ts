@@ -63,7 +63,7 @@ test('ids that no ticket has got become void: nobody sees them, and no service h
   expect([missing.status, missing.json.code]).toEqual([404, 'ticket_not_found']);
   const { json } = await tickets.request('POST', '/ticket/search', { body: { limit: 10 } });
   expect([json.total, json.tickets.map(({ id }: { id: number }) => id)]).toEqual([1, [3]]);
-  const snapshots = await tickets.clientOf(SnapshotService);
+  const snapshots = await tickets.openClient(SnapshotService);
   const { versions } = await snapshots.listTicketVersions({ afterId: 0, limit: 10 });
   expect(versions.map(({ ticketId, deleted }) => [ticketId, deleted])).toEqual([[3, false]]);
   expect(await newProcess(tickets, database).erasures.pendingByService()).toEqual([]);
