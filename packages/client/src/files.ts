@@ -4,7 +4,7 @@ import type { components } from './gen/openapi.ts';
 export type AttachmentInput = components['schemas']['AttachmentInput'];
 
 /** Makes an attachment of a ticket, message or template from bytes; from a text its UTF-8. */
-export function toAttachment(name: string, content: Uint8Array | string): AttachmentInput {
+export function attachmentOf(name: string, content: Uint8Array | string): AttachmentInput {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   let binary = '';
   // An argument for each byte: there can be too many for one call.
@@ -15,11 +15,11 @@ export function toAttachment(name: string, content: Uint8Array | string): Attach
 }
 
 /**
- * Returns the file name that a response suggests, without folders; undefined if it suggests none.
+ * The file name that a response suggests, without folders; undefined if it suggests none.
  *
  * Source: RFC 6266.
  */
-export function readFileName({ headers }: { headers: Headers }): string | undefined {
+export function fileNameOf({ headers }: { headers: Headers }): string | undefined {
   const disposition = headers.get('content-disposition') ?? '';
   const encoded = /filename\*=UTF-8''([^;]+)/i.exec(disposition)?.[1];
   const [, quoted, bare] = /filename="((?:[^"\\]|\\.)*)"|filename=([^;"\s]+)/i.exec(disposition) ?? [];

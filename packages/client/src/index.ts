@@ -1,5 +1,5 @@
 export type { CallOptions, RequestOf, ResultOf } from './call.ts';
-export { type AttachmentInput, readFileName, toAttachment } from './files.ts';
+export { type AttachmentInput, attachmentOf, fileNameOf } from './files.ts';
 export { type FollowedEvent, UnreadableEventError } from './follow-events.ts';
 export type { components, operations } from './gen/openapi.ts';
 export { cursorPages, offsetPages } from './pages.ts';
