@@ -15,8 +15,7 @@ import type { CustomerDirectory } from '../customer/directory.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import { type CommitDeps, commitChange, ignoreDeleted } from '../ticket/commit.ts';
-import { planPatch, slaRulesWith } from '../ticket/plan-patch.ts';
-import { readBulkElement } from '../ticket/read-patch.ts';
+import { planPatch, readBulkElement, slaRulesWith } from '../ticket/patch.ts';
 import type { Bulk, BulkStore, ReservationStore } from './store.ts';
 
 const waitMs = 20;

@@ -6,8 +6,8 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
-import { requireValidChanges } from '../ticket/check-changes.ts';
-import { readBulkElement } from '../ticket/read-patch.ts';
+import { requireValidChanges } from '../ticket/checks.ts';
+import { readBulkElement } from '../ticket/patch.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import type { Bulks } from './run.ts';
 

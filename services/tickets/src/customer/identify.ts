@@ -1,11 +1,10 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { isEmailAddress } from '../rules/addresses.ts';
+import { isEmailAddress } from '../rules/mail-headers.ts';
 import type { CustomerDirectory, ErpReadOptions, ErpResponse } from './directory.ts';
 import { maxMatches } from './erp/erp.ts';
 import { type Contract, type Customer, type CustomerCopy, toCustomerCopy } from './rules/customer.ts';
-import { hasEmail, identifyCustomer } from './rules/identify.ts';
+import { hasEmail, identifyCustomer, type Mentions, mentionsIn } from './rules/identify.ts';
 import { computeLegitimation, type LegitimationFacts } from './rules/legitimation.ts';
-import { type Mentions, mentionsIn } from './rules/mentions.ts';
 
 /** The customer of a ticket, its contract, and how sure it is that they belong to the ticket. */
 export interface CustomerOfTicket {

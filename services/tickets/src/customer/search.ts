@@ -12,7 +12,7 @@ import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import { isLargePage, type PageBudget, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
-import type { TagTree } from '../tag/rules/tree.ts';
+import type { TagTree } from '../tag/rules.ts';
 import type { TagStore } from '../tag/store.ts';
 import { tagMessages, tagSize } from '../tag/to-proto.ts';
 import type { CustomerDirectory } from './directory.ts';

@@ -5,7 +5,7 @@ import {
   HistorySubChannelSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import type { Connection, mongo } from 'mongoose';
-import { enumText } from '../ticket/rules/field.ts';
+import { enumText } from '../ticket/rules/fields.ts';
 import { belongsTo, type IndexReason } from '../ticket/store/schema.ts';
 
 /** A recorded entry of the history. */

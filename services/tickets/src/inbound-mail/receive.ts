@@ -9,15 +9,13 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { AddedMessage } from '../message/add.ts';
 import { isPartOfTicket, isSentBy } from '../message/checks.ts';
-import { ticketTokenHeader } from '../message/rules/ticket-token.ts';
-import { findSubchannelViolations } from '../ticket/find-subchannel-violations.ts';
-import { isProgrammatic } from '../ticket/rules/programmatic.ts';
+import { ticketTokenHeader } from '../message/rules/outgoing-mail.ts';
+import { findSubchannelViolations } from '../ticket/checks.ts';
+import { isProgrammatic } from '../ticket/rules/spam.ts';
 import { findMailbox } from '../ticket/rules/subchannels.ts';
-import { ticketSubject } from '../ticket/store/stored-ticket.ts';
-import { addMailToTicket } from './add-to-ticket.ts';
-import { createTicketOfMail } from './create-ticket.ts';
+import { ticketSubject } from '../ticket/store/document.ts';
 import type { IncomingMail, MailCall, ParsedMail, ReceivedMail } from './mail.ts';
-import type { InboundMailDeps } from './open.ts';
+import { addMailToTicket, createTicketOfMail, type InboundMailDeps } from './to-ticket.ts';
 
 /**
  * Takes in an e-mail.

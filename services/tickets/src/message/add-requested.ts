@@ -12,7 +12,7 @@ import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { TagStore } from '../tag/store.ts';
-import type { StoredTicket } from '../ticket/store/stored-ticket.ts';
+import type { StoredTicket } from '../ticket/store/document.ts';
 import { type TemplateRequest, type TemplateTexts, templateViolations } from '../ticket/template/text.ts';
 import type { AddedMessage, MessageWriter, NewMessage } from './add.ts';
 

@@ -9,13 +9,13 @@ import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import { addressViolations } from '../rules/addresses.ts';
+import { addressViolations } from '../rules/mail-headers.ts';
 import type { ReadSettings } from '../settings.ts';
-import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
+import { findMailboxViolations } from '../ticket/checks.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
 import { ownAddresses } from '../ticket/rules/subchannels.ts';
+import { ticketSubject } from '../ticket/store/document.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 import {
   type AddRequestedDeps,
   addRequestedMessage,

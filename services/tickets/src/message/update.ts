@@ -13,8 +13,8 @@ import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import type { TextWork } from '../text/work.ts';
-import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
-import { ticketSubject } from '../ticket/store/stored-ticket.ts';
+import { findMailboxViolations } from '../ticket/checks.ts';
+import { ticketSubject } from '../ticket/store/document.ts';
 import { messageTexts } from './add.ts';
 import {
   type FoundConversation,

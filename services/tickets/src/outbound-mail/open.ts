@@ -8,7 +8,7 @@ import type { Database } from '@ticketing/store/connection/database.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { isPartOfTicket } from '../message/checks.ts';
 import type { ExternalMessageIdStore } from '../message/external-id-store.ts';
-import type { TicketTokens } from '../message/rules/ticket-token.ts';
+import type { TicketTokens } from '../message/rules/outgoing-mail.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import type { SenderSettings } from './attempt.ts';
 import { type MailConfig, openTransport } from './config.ts';

@@ -5,8 +5,15 @@ import type { LogDocument } from '@ticketing/store/change-log/change-reader.ts';
 import { openChangeLog } from '@ticketing/store/change-log/change-writer.ts';
 import { duplicatesIn, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
-import { applyTagChange, type DeletedTag, type TagChange, type TagEvent } from './rules/tag.ts';
-import { type TagState, type TagTree, tagTree } from './rules/tree.ts';
+import {
+  applyTagChange,
+  type DeletedTag,
+  type TagChange,
+  type TagEvent,
+  type TagState,
+  type TagTree,
+  tagTree,
+} from './rules.ts';
 
 /** The name of the collection of tags. */
 export const tagCollection = 'tags';

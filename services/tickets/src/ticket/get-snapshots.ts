@@ -13,8 +13,8 @@ import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import { tagMessages } from '../tag/to-proto.ts';
 import { countsAsSpam } from './rules/spam.ts';
+import type { StoredTicket } from './store/document.ts';
 import type { TicketStore } from './store/store.ts';
-import type { StoredTicket } from './store/stored-ticket.ts';
 import type { RenderOptions, TicketViews } from './views.ts';
 
 /** The most bytes of stored tickets in a response. Its texts can be larger: those of HTML are sanitised. */

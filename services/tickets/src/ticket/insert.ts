@@ -9,13 +9,13 @@ import { firstMessage, identify } from '../customer/identify.ts';
 import { eventHeaderFor } from '../event-header.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
-import { readSlaRules } from './plan-patch.ts';
+import { readSlaRules } from './patch.ts';
+import { type NewTicketContext, newTicket } from './rules/change.ts';
 import { createdEvent } from './rules/event.ts';
 import type { TicketInput, TicketState } from './rules/fields.ts';
-import { type NewTicketContext, newTicket } from './rules/new-ticket.ts';
-import { type HeaderRules, withHeaderRule } from './rules/programmatic.ts';
+import { type HeaderRules, withHeaderRule } from './rules/spam.ts';
+import { newStoredTicket, type StoredTicket } from './store/document.ts';
 import type { TicketStore } from './store/store.ts';
-import { newStoredTicket, type StoredTicket } from './store/stored-ticket.ts';
 
 /** The caller that inserts a ticket, and its request. */
 export type InsertCall = Pick<Call, 'caller' | 'trace'> & Partial<Pick<Call, 'idempotency'>>;

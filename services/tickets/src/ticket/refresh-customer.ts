@@ -10,7 +10,7 @@ import { isSameValue } from './rules/change.ts';
 import { decideFields } from './rules/decision.ts';
 import type { TicketInput, TicketState } from './rules/fields.ts';
 import type { CustomerCopyStore } from './store/customer-copy-store.ts';
-import type { StoredTicket } from './store/stored-ticket.ts';
+import type { StoredTicket } from './store/document.ts';
 
 /** The dependencies of `refreshCustomer`. */
 export interface RefreshDeps {

@@ -15,7 +15,7 @@ import { allOf, type Query } from '@ticketing/store/document/field-query.ts';
 import type { CursorCodec } from '@ticketing/store/paging/cursor.ts';
 import { isLargePage, type PageBudget, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { ReadSettings } from '../settings.ts';
-import type { TagTree } from '../tag/rules/tree.ts';
+import type { TagTree } from '../tag/rules.ts';
 import type { TagStore } from '../tag/store.ts';
 import { tagMessages, tagSize } from '../tag/to-proto.ts';
 import { filterKeys, orderKeys } from './rules/keys.ts';

@@ -10,12 +10,11 @@ import { versionPrecondition } from '@ticketing/service-kit/call/if-match.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
+import { findSubchannelViolations } from './checks.ts';
 import type { Commit } from './commit.ts';
-import { findSubchannelViolations } from './find-subchannel-violations.ts';
-import { planPatch, slaRulesWith } from './plan-patch.ts';
-import { readPatch } from './read-patch.ts';
+import { planPatch, readPatch, slaRulesWith } from './patch.ts';
 import { setsTags, tagViolations } from './rules/patch.ts';
-import { ticketSubject } from './store/stored-ticket.ts';
+import { ticketSubject } from './store/document.ts';
 import type { TicketViews } from './views.ts';
 
 /** The dependencies of `updateTicket`. */

@@ -19,17 +19,17 @@ import type { ErpResponse } from '../customer/directory.ts';
 import { type Customer, toCustomerCopy } from '../customer/rules/customer.ts';
 import { customerMessage, customerSummary } from '../customer/search.ts';
 import { type ReadSettings, settingsKnowing } from '../settings.ts';
-import type { TagTree } from '../tag/rules/tree.ts';
+import type { TagTree } from '../tag/rules.ts';
 import type { TagStore } from '../tag/store.ts';
 import { shownBody, withCurrentTexts } from '../text/shown-body.ts';
 import type { TextWork } from '../text/work.ts';
 import { computedFieldNames, computedFields, profileIds, type RenderContext } from './computed-fields.ts';
-import { intentMessages, intentSummaries } from './intent-to-proto.ts';
 import type { ReadCustomer } from './refresh-customer.ts';
 import { type TicketFieldName, ticketField, ticketFields } from './rules/fields.ts';
 import { ownAddresses } from './rules/subchannels.ts';
+import type { StoredTicket } from './store/document.ts';
 import type { TicketStore } from './store/store.ts';
-import type { StoredTicket } from './store/stored-ticket.ts';
+import { intentMessages, intentSummaries } from './to-proto.ts';
 
 /** The options for rendering tickets as messages of the contract. */
 export interface RenderOptions {

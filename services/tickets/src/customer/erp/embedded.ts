@@ -1,7 +1,7 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { splitWords, wordSequence } from '@ticketing/text/words.ts';
 import { addToCustomer, type Customer, foldEmail, type GivenCustomer } from '../rules/customer.ts';
-import { idKey } from '../rules/mentions.ts';
+import { idKey } from '../rules/identify.ts';
 import type { CustomerConditions, CustomerDocument, CustomerStore, WrittenCustomers } from './embedded-store.ts';
 import { type CustomerQuery, type Erp, maxMatches } from './erp.ts';
 

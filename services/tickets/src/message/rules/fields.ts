@@ -18,7 +18,7 @@ import {
   textId,
   texts,
   time,
-} from '../../ticket/rules/field.ts';
+} from '../../ticket/rules/fields.ts';
 
 /** Every stored field of a message, under its name in the contract if that has it. */
 export const conversationFields = {

@@ -1,7 +1,7 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
-import { addressViolations } from '../../rules/addresses.ts';
+import { addressViolations } from '../../rules/mail-headers.ts';
 import type { TicketState } from '../../ticket/rules/fields.ts';
 import { type Recipients, replyRecipients } from '../../ticket/rules/reply-recipients.ts';
 import type { KnownSubchannel } from '../../ticket/rules/subchannels.ts';

@@ -1,6 +1,6 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
-import { foldedAddress } from '../../rules/addresses.ts';
+import { foldedAddress } from '../../rules/mail-headers.ts';
 import type { TicketInput, TicketState } from './fields.ts';
 
 /** The data of a subchannel that the tickets service knows. */

@@ -1,7 +1,7 @@
 import type { Condition } from '@ticketing/rest/codec/filter.ts';
 import { fieldQuery, matchNothing, type Query } from '@ticketing/store/document/field-query.ts';
 import { splitWords } from '@ticketing/text/words.ts';
-import type { TagTree } from '../../tag/rules/tree.ts';
+import type { TagTree } from '../../tag/rules.ts';
 import { ticketFields } from '../rules/fields.ts';
 import { activeWithinSeconds, filterKeys } from '../rules/keys.ts';
 import { spamStatuses } from '../rules/spam.ts';

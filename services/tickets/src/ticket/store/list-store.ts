@@ -10,9 +10,9 @@ import {
 } from '@ticketing/store/document/ordered-ranges.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import { isLargePage, maxPageBytes, requirePageSize, smallPageBytes } from '@ticketing/store/paging/page-budget.ts';
+import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './document.ts';
 import { customerActive, documentField } from './filter-query.ts';
 import { isNotDeleted, type TicketCollection, type TicketDocument } from './schema.ts';
-import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 
 /** Lists of tickets. Errors of every operation: store_unavailable, search_too_slow. */
 export interface TicketListStore {

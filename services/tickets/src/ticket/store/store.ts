@@ -13,10 +13,22 @@ import type { TicketEvent } from '../rules/event.ts';
 import { type TicketState, ticketFields } from '../rules/fields.ts';
 import type { QueueChange } from '../rules/queue-keys.ts';
 import type { WorkedOnChange } from '../rules/worked-on.ts';
-import { areSearched, erasedFields, type NewTicketParts, searchedTexts, storedFields, toDocument } from './document.ts';
-import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
+import {
+  areSearched,
+  documentUpdate,
+  erasedFields,
+  excludedFromReads,
+  type NewTicketParts,
+  readDocument,
+  type StoredTicket,
+  searchedTexts,
+  storedFields,
+  storedTicket,
+  type TicketUpdate,
+  toDocument,
+  workedOnUpdate,
+} from './document.ts';
 import { isNotDeleted, nativeCollection, type TicketCollection, type TicketDocument } from './schema.ts';
-import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 
 /**
  * The tickets of this service. Every write of a ticket stores its event in the same write. Deleted tickets are not

@@ -15,10 +15,10 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { CustomerDirectory, ErpReadOptions } from '../../customer/directory.ts';
 import { contractMessage } from '../../customer/erp/codec.ts';
-import type { TagTree } from '../../tag/rules/tree.ts';
+import type { TagTree } from '../../tag/rules.ts';
 import type { TagStore } from '../../tag/store.ts';
+import type { StoredTicket } from '../store/document.ts';
 import type { TicketStore } from '../store/store.ts';
-import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { ReadCall, TicketViews } from '../views.ts';
 
 const encodeTicket = messageEncoder(TicketSchema);
