@@ -245,7 +245,6 @@ export function openFeatures(parts: FeatureParts) {
   };
 }
 
-/** Opens the services that this one calls for what a ticket shows, and for its analysis. */
 function openCalledServices({ openClient }: Pick<FeatureParts, 'openClient'>) {
   const sessionOptions = { timeoutMs: sessionsTimeoutMs, maxResponseBytes: maxSessionBytes };
   const renderOptions = { timeoutMs: renderTimeoutMs, maxResponseBytes: maxRenderedBytes };
@@ -257,7 +256,6 @@ function openCalledServices({ openClient }: Pick<FeatureParts, 'openClient'>) {
   };
 }
 
-/** Opens the ERP system, and the reads of customers from it. */
 function openCustomers(parts: FeatureParts, { isDeleted }: { isDeleted(ticketId: number): Promise<boolean> }) {
   const { config, database, log, outbound, runtime, settings } = parts;
   const embedded = embeddedErp(customerStore(database.connection));

@@ -11,7 +11,7 @@ import type { CustomerCopyStore } from './ticket/store/customer-copy-store.ts';
 import { type ReopenDeps, reopenDueTickets } from './ticket/system-changes.ts';
 
 /** The features that have tasks. */
-export interface TaskDeps {
+interface TaskDeps {
   reopening: ReopenDeps;
   bulk: { bulks: Pick<Bulks, 'finishAbandoned'>; store: Pick<BulkStore, 'removeApplied'> };
   erasure: ErasureDeps;

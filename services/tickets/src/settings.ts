@@ -103,5 +103,4 @@ function toHeaderRules(setting: Value | undefined): HeaderRules {
   return rules;
 }
 
-/** The default settings. */
 export const defaultSettings: TicketSettings = readSettings(defaultConfiguration);

@@ -9,31 +9,21 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { TicketChangeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { traceparentOf } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
-import type { CustomerDirectory } from '../customer/directory.ts';
 import { eventHeader, eventHeaderFor } from '../event-header.ts';
-import type { ReadSettings } from '../settings.ts';
-import type { TagStore } from '../tag/store.ts';
-import { requireValidChanges } from '../ticket/checks.ts';
-import type { Commit } from '../ticket/commit.ts';
+import { type CheckDeps, requireValidChanges } from '../ticket/checks.ts';
 import { readBulkElement, slaRulesWith } from '../ticket/patch.ts';
-import { followCustomer } from '../ticket/refresh-customer.ts';
+import { followCustomer, type RefreshDeps } from '../ticket/refresh-customer.ts';
 import { decideFields } from '../ticket/rules/decision.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import { intentStates } from '../ticket/to-proto.ts';
 import { type Analysis, decideAnalysis, decideExecution } from './rules.ts';
 
-/** The dependencies of the handlers that store analyses and executions of intents. */
-export interface AnalysisDeps {
+interface AnalysisDeps extends CheckDeps, RefreshDeps {
   tickets: Pick<TicketStore, 'versions'>;
-  tags: Pick<TagStore, 'tree'>;
-  settings: ReadSettings;
-  customers: CustomerDirectory;
-  commit: Commit;
-  runtime: Runtime;
 }
 
 /**

@@ -22,8 +22,7 @@ import type { TicketStore } from '../ticket/store/store.ts';
 /**
  * Sends a file of a ticket or of one of its messages, or the part of it that the header `Range` names.
  *
- * Errors: attachment_not_found; range_not_satisfiable.
- * Source: docs/reference/api.md, Attachments.
+ * Errors: attachment_not_found; range_not_satisfiable. Source: docs/reference/api.md, Attachments.
  */
 export async function* getAttachment(
   deps: AttachmentDeps,
@@ -39,8 +38,7 @@ export async function* getAttachment(
 /**
  * Deletes a file: its entry in the ticket or in the message, its content and its record.
  *
- * Errors: attachment_not_found, concurrent_change.
- * Source: docs/reference/api.md, Attachments.
+ * Errors: attachment_not_found, concurrent_change. Source: docs/reference/api.md, Attachments.
  */
 export async function deleteAttachment(
   deps: AttachmentDeps,
@@ -77,7 +75,6 @@ async function removeFromTicket(
   }
 }
 
-/** The dependencies of the handlers of attachments. */
 export interface AttachmentDeps {
   tickets: Pick<TicketStore, 'findMessages'>;
   conversations: Pick<ConversationStore, 'findFiles' | 'removeAttachment'>;
@@ -115,7 +112,7 @@ async function findListed(
  *
  * Errors: attachment_not_found, also if it belongs to another ticket.
  */
-export async function findAttachment(
+async function findAttachment(
   stores: Stores,
   ticketId: number,
   attachmentId: string,

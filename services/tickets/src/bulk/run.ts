@@ -12,8 +12,7 @@ import { staleVersion } from '@ticketing/service-kit/call/if-match.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { whileRenewing } from '@ticketing/store/leases/lease.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
-import type { ReadSettings } from '../settings.ts';
-import type { TagStore } from '../tag/store.ts';
+import type { CheckDeps } from '../ticket/checks.ts';
 import { type CommitDeps, commitChange, ignoreDeleted } from '../ticket/commit.ts';
 import { planPatch, readBulkElement, slaRulesWith } from '../ticket/patch.ts';
 import type { Bulk, BulkStore, ReservationStore } from './store.ts';
@@ -23,7 +22,7 @@ const renewEveryMs = 2000;
 const concurrency = 8;
 
 /** The caller and the trace of the request for a bulk. */
-export type BulkCall = Pick<Call, 'caller' | 'trace'>;
+type BulkCall = Pick<Call, 'caller' | 'trace'>;
 
 /** Applies bulks, including those of processes that have died. */
 export interface Bulks {
@@ -43,18 +42,14 @@ export interface Bulks {
   finishAbandoned(): Promise<void>;
 }
 
-/** The dependencies of bulks. */
-export interface BulkDeps {
+interface BulkDeps extends CheckDeps {
   store: BulkStore;
   reservations: ReservationStore;
-  tags: Pick<TagStore, 'tree'>;
-  settings: ReadSettings;
   customers: CustomerDirectory;
   /** The dependencies of the writes of tickets, apart from the end of reservations, which is work of bulks. */
   writes: Omit<CommitDeps, 'resolveReservation'>;
 }
 
-/** Opens the bulks. */
 export function openBulks({ store, reservations, tags, settings, customers, writes }: BulkDeps): Bulks {
   const { tickets, runtime } = writes;
 

@@ -4,18 +4,13 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { ReadSettings } from '../settings.ts';
-import type { TagStore } from '../tag/store.ts';
-import { requireValidChanges } from '../ticket/checks.ts';
+import { type CheckDeps, requireValidChanges } from '../ticket/checks.ts';
 import { readBulkElement } from '../ticket/patch.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import type { Bulks } from './run.ts';
 
-/** The dependencies of `updateTickets`. */
-export interface UpdateTicketsDeps {
+interface UpdateTicketsDeps extends CheckDeps {
   tickets: Pick<TicketStore, 'versions'>;
-  tags: Pick<TagStore, 'tree'>;
-  settings: ReadSettings;
   bulks: Bulks;
   /** Requests new analyses of tickets. */
   requestAnalyses(requests: readonly { ticketId: number; mode: string }[]): Promise<void>;

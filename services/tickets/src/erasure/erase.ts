@@ -19,7 +19,6 @@ import { deletedEvent } from '../ticket/rules/event.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import type { ErasureStore, PendingErasures } from './store.ts';
 
-/** The dependencies of the erasure of tickets. */
 export interface ErasureDeps {
   tickets: Pick<TicketStore, 'find' | 'erase'>;
   erasures: ErasureStore;

@@ -196,7 +196,7 @@ const emptyLine = /\n\r?\n/g;
  * Declares the texts and headers of a mail that name no charset as windows-1252, of which ISO 8859-1 is a part: old
  * programs send them so, but the parser reads them as UTF-8. Time is linear in the input.
  */
-export function declareCharset(raw: Uint8Array): Buffer {
+function declareCharset(raw: Uint8Array): Buffer {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('latin1');
   const pieces: string[] = [];
   let done = 0;

@@ -17,12 +17,7 @@ import { ticketSubject } from '../ticket/store/document.ts';
 import type { IncomingMail, MailCall, ParsedMail, ReceivedMail } from './mail.ts';
 import { addMailToTicket, createTicketOfMail, type InboundMailDeps } from './to-ticket.ts';
 
-/**
- * Takes in an e-mail.
- *
- * Errors: those of `takeInMail`.
- * Source: docs/reference/api.md, Incoming mail.
- */
+/** Takes in an e-mail. Errors: those of `takeInMail`. Source: docs/reference/api.md, Incoming mail. */
 export async function receiveMail(
   deps: InboundMailDeps,
   call: Call,
@@ -39,7 +34,7 @@ export async function receiveMail(
 }
 
 /** A mail that has arrived. */
-export interface ArrivedMail {
+interface ArrivedMail {
   raw: Uint8Array;
   /** The mailbox that has received it; undefined to find it by the recipients. */
   subchannelId?: number | undefined;

@@ -88,7 +88,7 @@ export const defaultSmtpLimits: Omit<SmtpLimits, 'bytesInFlight'> = {
 };
 
 /** The parts that the SMTP receiver is made from. */
-export interface ReceiverParts {
+interface ReceiverParts {
   config: ReceiverConfig;
   limits: SmtpLimits;
   tls: Pick<ServiceTls, 'files' | 'onChange'>;

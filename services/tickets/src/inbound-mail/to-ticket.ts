@@ -20,7 +20,6 @@ import type { TicketStore } from '../ticket/store/store.ts';
 import type { IncomingMail, MailCall, MailFile, ReceivedMail } from './mail.ts';
 import type { MailReader } from './reader.ts';
 
-/** The dependencies of incoming mail. */
 export interface InboundMailDeps {
   mailReader: Pick<MailReader, 'read'>;
   settings: ReadSettings;
@@ -33,7 +32,7 @@ export interface InboundMailDeps {
 }
 
 /** How a mail becomes a new ticket. */
-export interface NewTickets extends Pick<TicketWrites, 'draft' | 'insert'> {
+interface NewTickets extends Pick<TicketWrites, 'draft' | 'insert'> {
   ids: Pick<IdSequence, 'next'>;
   textWork: Pick<TextWork, 'bodyFields'>;
 }
@@ -176,7 +175,7 @@ function toNewMessage(
  * Stores the files of a mail, which may be more than a request can have: its sender cannot send it in another form. The
  * reader of mails has checked their sizes.
  */
-export async function attachMailFiles(
+async function attachMailFiles(
   context: FileContext,
   call: Pick<MailCall, 'caller'>,
   mailFiles: readonly MailFile[],

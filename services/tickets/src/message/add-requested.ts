@@ -17,7 +17,7 @@ import { type TemplateRequest, type TemplateTexts, templateViolations } from '..
 import type { AddedMessage, MessageWriter, NewMessage } from './add.ts';
 
 /** The part of a request that gives the text and the files of a message. */
-export interface TextRequest extends TemplateRequest {
+interface TextRequest extends TemplateRequest {
   content?: Pick<MessageContent, 'message' | 'type'> | undefined;
   attachments: readonly AttachmentInput[];
   /** Whether the e-mail template of the ticket is rendered around `content`. */
@@ -35,7 +35,6 @@ export function textViolations(request: TextRequest): Violation[] {
   return [...(isMissing ? [missing] : []), ...templateViolations(request)];
 }
 
-/** The dependencies of `addRequestedMessage`. */
 export interface AddRequestedDeps {
   writer: MessageWriter;
   templates: TemplateTexts;

@@ -4,26 +4,17 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import { releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
-import type { FileContext } from '@ticketing/files/file-context.ts';
-import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { sweep } from '@ticketing/store/document/sweep.ts';
 import { eventHeaderFor } from '../event-header.ts';
-import type { Commit } from '../ticket/commit.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import type { MessageStores } from './add.ts';
+import type { AddMessageDeps, MessageStores } from './add.ts';
 import { findConversation, messageWasSent, requireNoteRight } from './checks.ts';
 import type { UnseenMessageId } from './external-id-store.ts';
 import { decideDeletedNote } from './rules/decision.ts';
 
-/** The dependencies of `deleteConversation`. */
-export interface DeleteConversationDeps {
-  messages: MessageStores;
-  tickets: TicketStore;
-  commit: Commit;
-  attachments: FileContext;
-  runtime: Runtime;
-}
+type DeleteConversationDeps = Pick<AddMessageDeps, 'messages' | 'tickets' | 'commit' | 'attachments' | 'runtime'>;
 
 /**
  * Deletes a draft or a private note. A note counts among the messages of its ticket, so its deletion changes the ticket.
@@ -66,7 +57,6 @@ export async function deleteConversation(
   return { $typeName: 'ticketing.tickets.v1.DeleteConversationResponse', success: true };
 }
 
-/** The dependencies of the sweepers. */
 export interface SweepDeps {
   tickets: Pick<TicketStore, 'findMessages'>;
   messages: MessageStores;

@@ -27,8 +27,7 @@ import { chooseRecipients, recipientViolations, replySubject } from './rules/rep
 import { mailFields, messageSender } from './sender.ts';
 import type { MessageViews, ShownReference } from './views.ts';
 
-/** The dependencies of requests that write a message. */
-export interface WriteMessageDeps extends AddRequestedDeps {
+interface WriteMessageDeps extends AddRequestedDeps {
   tickets: Pick<TicketStore, 'find'>;
   settings: ReadSettings;
   views: MessageViews;

@@ -14,7 +14,7 @@ import {
 } from '../message/rules/outgoing-mail.ts';
 import { chooseSender } from '../message/rules/reply.ts';
 import { oneLine } from '../rules/mail-headers.ts';
-import type { Subchannels } from '../ticket/rules/subchannels.ts';
+import type { SenderSettings } from '../ticket/rules/subchannels.ts';
 import type { MailState } from './store.ts';
 import type { ComposedMail, MailOutcome, MailTransport } from './transport.ts';
 
@@ -27,18 +27,11 @@ export interface AttemptContext {
   random(): number;
 }
 
-/** The settings that decide who sends a mail which was queued without a sender. */
-export interface SenderSettings {
-  mailFrom: string | null;
-  subchannels: Subchannels;
-}
-
 /**
  * Makes one attempt to send a mail to the recipients that it has not reached yet. A mail is sent when it has reached
  * all recipients, and has failed when one was refused, or cannot be reached within the attempts of the schedule.
  *
- * Errors: that of the signal, when it aborts the attempt.
- * Source: docs/reference/api.md, Outgoing mail.
+ * Errors: that of the signal, when it aborts the attempt. Source: docs/reference/api.md, Outgoing mail.
  */
 export async function attemptMail(
   context: AttemptContext,
@@ -48,7 +41,7 @@ export async function attemptMail(
 ): Promise<MailState> {
   const attempts = mail.attempts + 1;
   const failed = (error: string): MailState => ({ status: 'failed', attempts, reached: mail.reached, error });
-  const { from, fromName } = mail.from === null ? currentSender(mail, settings) : mail;
+  const { from, fromName } = mail.from === null ? chooseSender(settings, mail.subchannelId) : mail;
   if (from === null) return failed('no_sender: neither the subchannel nor the setting mailFrom has an address');
   if (normalAddress(from) === undefined) return failed('no_sender: the address of the sender is not valid');
   const { addresses, invalid } = recipientsLeft(mail);
@@ -67,10 +60,6 @@ export async function attemptMail(
   });
   const outcome = await transport.send(composed, signal);
   return stateAfter(context, mail, invalid.length > 0 ? withInvalid(outcome, invalid) : outcome);
-}
-
-function currentSender({ subchannelId }: OutgoingMail, { subchannels, mailFrom }: SenderSettings) {
-  return chooseSender(subchannelId === null ? undefined : subchannels?.get(subchannelId), mailFrom);
 }
 
 function withInvalid(outcome: MailOutcome, invalid: readonly string[]): MailOutcome {

@@ -12,8 +12,7 @@ import type { MessageViews } from '../message/views.ts';
 import { ticketSubject } from '../ticket/store/document.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 
-/** The dependencies of `resendConversation`. */
-export interface ResendDeps {
+interface ResendDeps {
   tickets: Pick<TicketStore, 'findMessages'>;
   conversations: ConversationStore;
   views: Pick<MessageViews, 'single'>;

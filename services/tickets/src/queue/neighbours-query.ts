@@ -23,7 +23,7 @@ export interface QueueView {
 }
 
 /** The tickets before and after a position; undefined at an end of the queue. */
-export interface Neighbours {
+interface Neighbours {
   previous: number | undefined;
   next: number | undefined;
 }

@@ -1,7 +1,6 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 
-/** The addresses of a new ticket. */
 export interface GivenAddresses {
   channel: Channel;
   direction: Direction;
@@ -13,7 +12,6 @@ export interface GivenAddresses {
 
 const emailPattern = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\.]+(?:\.[^\s@<>(),;:"[\]\\.]+)+$/;
 
-/** Whether a text is an e-mail address, without a name. */
 export function isEmailAddress(text: string): boolean {
   return emailPattern.test(text);
 }

@@ -38,7 +38,6 @@ export interface TagTree extends ParentTree<TagState> {
   routingSkillIds: readonly number[];
 }
 
-/** Builds the tree of tags. */
 export function tagTree(tags: readonly TagState[], revision = 0): TagTree {
   const tree = parentTree(new Map(tags.map((tag) => [tag.id, tag])));
   const isRoutingSkill = (id: number) => {
@@ -166,7 +165,6 @@ export interface TagEvent {
   traceparent?: string;
 }
 
-/** Makes the event of a new or changed tag. */
 export function tagChangedEvent({ version, modifiedAt }: TagState, header: EventHeader): TagEvent {
   return event(version, modifiedAt, false, header);
 }

@@ -30,7 +30,6 @@ import {
 import type { TagCleanup, TagStore } from './store.ts';
 import { tagMessages, tagSize } from './to-proto.ts';
 
-/** The dependencies of the handlers of tags. */
 export interface TagDeps {
   tags: TagStore;
   tagIds: Pick<IdSequence, 'next'>;
@@ -41,12 +40,7 @@ export interface TagDeps {
 
 const defaultLimit = 100;
 
-/**
- * Lists tags by full name.
- *
- * Errors: page_too_large.
- * Source: docs/reference/api.md, Tags.
- */
+/** Lists tags by full name. Errors: page_too_large. Source: docs/reference/api.md, Tags. */
 export async function listTags(deps: TagDeps, _call: Call, request: ListTagsRequest): Promise<ListTagsResponse> {
   const tree = await deps.tags.tree();
   const part = request.q?.toLowerCase() ?? '';

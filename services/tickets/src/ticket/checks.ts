@@ -15,7 +15,7 @@ import { isManual } from './rules/spam.ts';
 import { subchannelViolations } from './rules/subchannels.ts';
 import type { TicketStore } from './store/store.ts';
 
-/** The dependencies of checks. */
+/** The dependencies of checks, and of other reads of tags and settings. */
 export interface CheckDeps {
   tags: Pick<TagStore, 'tree'>;
   settings: ReadSettings;
@@ -40,7 +40,7 @@ export async function checkTicketChange(
 }
 
 /** An element of a bulk request and its JSON Pointer. */
-export interface PlacedElement extends BulkElement {
+interface PlacedElement extends BulkElement {
   change: TicketChange;
   pointer: string;
 }
@@ -97,7 +97,7 @@ async function findChangeViolations(deps: CheckDeps, elements: readonly PlacedEl
 }
 
 /** The input of an object in a request, and the pointer of the object. */
-export interface PlacedInput {
+interface PlacedInput {
   input: TicketInput;
   pointer: string;
 }

@@ -32,7 +32,6 @@ export interface ChangePlan {
 /** Writes a planned change of a ticket, and returns the ticket after it. Errors: those of `commitChange`. */
 export type Commit = (plan: ChangePlan) => Promise<StoredTicket>;
 
-/** The dependencies of `commitChange`. */
 export interface CommitDeps {
   tickets: Pick<TicketStore, 'find' | 'update' | 'setWorkedOn'>;
   settings: ReadSettings;

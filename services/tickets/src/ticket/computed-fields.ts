@@ -35,7 +35,6 @@ export interface RenderContext {
   now: number;
 }
 
-/** The names of all computed fields. */
 export const computedFieldNames = [
   'ccEmails',
   'bccEmails',

@@ -25,7 +25,7 @@ import type { TagStore } from '../tag/store.ts';
 import type { TextWork } from '../text/work.ts';
 import { findSubchannelViolations } from './checks.ts';
 import { type ChangePlan, type Commit, isApplied, previewChange } from './commit.ts';
-import { decideTicket, type InsertCall, type TicketDraft } from './insert.ts';
+import { decideTicket, type TicketDraft, type WriteCall } from './insert.ts';
 import { readSlaRules, ticketInputReader } from './patch.ts';
 import { followCustomer } from './refresh-customer.ts';
 import { decideFields } from './rules/decision.ts';
@@ -37,8 +37,7 @@ import type { TicketStore } from './store/store.ts';
 import { type TemplateTexts, templateViolations } from './template/text.ts';
 import type { TicketViews } from './views.ts';
 
-/** The dependencies of `createTicket`. */
-export interface CreateTicketDeps {
+interface CreateTicketDeps {
   tags: TagStore;
   settings: ReadSettings;
   textWork: TextWork;
@@ -56,15 +55,15 @@ export interface TicketWrites {
   ids: TicketIds;
   customers: CustomerDirectory;
   /** Reads all that a new ticket depends on (`draftTicket`). */
-  draft(call: InsertCall, input: TicketInput, ids: { id: number; openingMessageId?: number }): Promise<TicketDraft>;
+  draft(call: WriteCall, input: TicketInput, ids: { id: number; openingMessageId?: number }): Promise<TicketDraft>;
   /** Inserts a ticket; undefined if its id is taken (`insertTicket`). */
-  insert(call: InsertCall, ticket: TicketState): Promise<StoredTicket | undefined>;
+  insert(call: WriteCall, ticket: TicketState): Promise<StoredTicket | undefined>;
   commit: Commit;
   runtime: Runtime;
 }
 
 /** The ids of tickets, and their external ids. */
-export interface TicketIds {
+interface TicketIds {
   sequence: IdSequence;
   external: ExternalIdStore;
   /** Whether an id was closed before its ticket was inserted. */

@@ -21,8 +21,7 @@ import type { TicketStore } from './store/store.ts';
 import type { Templates } from './template/client.ts';
 import type { TicketViews } from './views.ts';
 
-/** The dependencies of `getTicket`. */
-export interface GetTicketDeps {
+interface GetTicketDeps {
   tickets: Pick<TicketStore, 'find'>;
   tags: Pick<TagStore, 'recentTree'>;
   settings: ReadSettings;

@@ -62,13 +62,9 @@ export interface BulkElement {
   refreshMode: string | undefined;
 }
 
-const readUpdateTicket = patchReader(UpdateTicketRequestSchema);
-const readTicketChange = patchReader(TicketChangeSchema);
-
 /** Reads the request for a PATCH of one ticket. */
-export function readPatch(request: UpdateTicketRequest): TicketPatch {
-  return readUpdateTicket(request);
-}
+export const readPatch: (request: UpdateTicketRequest) => TicketPatch = patchReader(UpdateTicketRequestSchema);
+const readTicketChange = patchReader(TicketChangeSchema);
 
 /**
  * Reads one element of a bulk request.
@@ -103,7 +99,7 @@ function patchReader(request: DescMessage): (message: PatchMessage) => TicketPat
 }
 
 /** The request that a PATCH is part of. Units: `now` in Unix seconds. */
-export interface PatchRequest {
+interface PatchRequest {
   caller: Caller;
   traceparent: string;
   now: number;

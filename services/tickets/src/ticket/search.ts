@@ -24,8 +24,7 @@ import { compileConditions, scopeQueries } from './store/filter-query.ts';
 import type { Page, TicketListStore } from './store/list-store.ts';
 import type { TicketViews } from './views.ts';
 
-/** The dependencies of `searchTickets`. */
-export interface SearchTicketsDeps {
+interface SearchTicketsDeps {
   tags: Pick<TagStore, 'tree' | 'recentTree'>;
   settings: ReadSettings;
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */

@@ -1,19 +1,21 @@
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { eventHeader } from '../event-header.ts';
-import type { EventActor } from '../rules/event-header.ts';
+import type { TagCleanup } from '../tag/store.ts';
 import { type Commit, ignoreDeleted } from './commit.ts';
 import { decideFields, decideReopening } from './rules/decision.ts';
 import type { TicketStore } from './store/store.ts';
 
 const batchSize = 100;
 
-/** The dependencies of `reopenDueTickets`. */
-export interface ReopenDeps {
-  tickets: Pick<TicketStore, 'dueIds'>;
+/** The dependencies of a change that no request makes, with the reads of tickets that it needs. */
+interface ChangeDeps<Reads extends keyof TicketStore> {
+  tickets: Pick<TicketStore, Reads>;
   commit: Commit;
   runtime: Runtime;
 }
+
+export type ReopenDeps = ChangeDeps<'dueIds'>;
 
 /**
  * Opens all pending tickets whose `dueBy` has passed. An error of one ticket does not stop the others.
@@ -44,17 +46,9 @@ export async function reopenDueTickets(deps: ReopenDeps): Promise<void> {
 const concurrency = 10;
 
 /** A deleted tag, and the actor in whose name it is removed. */
-export interface RemovedTag {
-  id: number;
-  deletedBy: EventActor;
-}
+type RemovedTag = Pick<TagCleanup, 'id' | 'deletedBy'>;
 
-/** The dependencies of `removeTags`. */
-export interface RemoveTagsDeps {
-  tickets: Pick<TicketStore, 'idsWithTags'>;
-  commit: Commit;
-  runtime: Runtime;
-}
+type RemoveTagsDeps = ChangeDeps<'idsWithTags'>;
 
 /**
  * Removes deleted tags from all tickets that still have one, each by one change in the name of the profile that deleted

@@ -51,7 +51,7 @@ export interface RenderOptions {
 export type ReadCall = Pick<Call, 'caller' | 'signal' | 'onEncoded' | 'onEnd' | 'endResponse'>;
 
 /** Options of the only ticket of a response. */
-export type SingleOptions = Pick<RenderOptions, 'withRawData' | 'tree'>;
+type SingleOptions = Pick<RenderOptions, 'withRawData' | 'tree'>;
 
 /**
  * Shows tickets, as messages of the contract.
@@ -84,11 +84,9 @@ export interface TicketViews {
   written(call: Call, stored: StoredTicket, options: SingleOptions): Promise<Ticket>;
 }
 
-/** The options of the full form. */
-export type FullOptions = RenderOptions & { customer?: Promise<ErpResponse<Customer>> };
+type FullOptions = RenderOptions & { customer?: Promise<ErpResponse<Customer>> };
 
-/** The dependencies of the views. */
-export interface ViewDeps {
+interface ViewDeps {
   tickets: Pick<TicketStore, 'setBodyFields'>;
   tags: Pick<TagStore, 'tree'>;
   profiles: Pick<ProfileStore, 'find'>;
@@ -99,7 +97,6 @@ export interface ViewDeps {
   runtime: Runtime;
 }
 
-/** Opens the views. */
 export function ticketViews(deps: ViewDeps): TicketViews {
   return {
     full: (stored, options) => fullTicket(deps, stored, options),
@@ -185,10 +182,8 @@ async function compactTickets(
   return render(deps, stored, { ...options, tree }, parts, (one, renderContext) => renderCompact(one, renderContext));
 }
 
-/** Makes the message of a ticket's customer. */
 type ShowCustomer = (ticket: StoredTicket['ticket'], tree: TagTree) => CustomerMessage | CustomerSummary | undefined;
 
-/** Makes the messages of a ticket's intents. */
 type ShowIntents = RenderContext['showIntents'];
 
 async function render<Message>(

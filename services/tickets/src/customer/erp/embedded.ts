@@ -16,7 +16,6 @@ const maxCustomerLength = 256 * 1024;
 /** How long it is remembered that there are no customers, so that tickets need not look for theirs. */
 const emptyForMs = 5_000;
 
-/** Opens the embedded ERP system. */
 export function embeddedErp(store: CustomerStore): EmbeddedErp {
   let hasCustomers = false;
   let emptyUntil = Number.NEGATIVE_INFINITY;

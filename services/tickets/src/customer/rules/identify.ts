@@ -2,16 +2,10 @@ import { fold, wordSequence } from '@ticketing/text/words.ts';
 import { type Contract, type Customer, isSameEmail } from './customer.ts';
 
 /** The traces of its customer in a message. */
-export interface CustomerTraces {
+interface CustomerTraces {
   mentions: Pick<Mentions, 'hasId'>;
   /** The e-mail address of the customer's side. */
   email: string | null;
-}
-
-/** A customer that was found, and the contract that the message is about. */
-export interface FoundCustomer {
-  customer: Customer;
-  contractId: string | null;
 }
 
 /**
@@ -24,7 +18,10 @@ export interface FoundCustomer {
  *
  * Source: docs/reference/api.md, Customers and contracts.
  */
-export function identifyCustomer(customers: readonly Customer[], traces: CustomerTraces): FoundCustomer | undefined {
+export function identifyCustomer(
+  customers: readonly Customer[],
+  traces: CustomerTraces,
+): { customer: Customer; contractId: string | null } | undefined {
   const ranked = customers
     .map((customer) => ({ customer, rank: rankCustomer(customer, traces) }))
     .filter(({ rank }) => rank > 0)

@@ -1,33 +1,26 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { domainToASCII } from 'node:url';
-import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import { isEmailAddress } from '../../rules/mail-headers.ts';
+import type { ConversationState } from './fields.ts';
 
 /** A message that is sent, or was sent, as a mail. Units: times in Unix seconds. */
-export interface OutgoingMail {
-  /** The id of the message. */
-  id: number;
-  ticketId: number;
+export interface OutgoingMail
+  extends Pick<
+    ConversationState,
+    'id' | 'ticketId' | 'subchannelId' | 'fromName' | 'to' | 'cc' | 'bcc' | 'attachments' | 'isAutomatic'
+  > {
   /** With its angle brackets. It is stored with the message and never changes. */
   messageId: string;
   /** The `Message-ID`s of the earlier mails of the ticket, oldest first. */
   references: readonly string[];
-  subchannelId: number | null;
   /** Null if no mailbox had an address when the mail was queued. */
   from: string | null;
-  fromName: string | null;
-  to: readonly string[];
-  cc: readonly string[];
-  bcc: readonly string[];
   subject: string;
   text: string;
   /** The sanitised HTML; null for a message that is only text. */
   html: string | null;
-  attachments: readonly AttachmentState[];
   queuedAt: number;
-  /** Whether only programs had a part in it. */
-  isAutomatic: boolean;
   /** How many attempts have ended. */
   attempts: number;
   /** The recipients that need no further attempt, because a mail server has accepted the mail for them. */

@@ -59,7 +59,7 @@ export const bodyFields: readonly TicketFieldName[] = ['bodyHtml', 'bodyPlain', 
  * Sets the fields that are derived from others: a ticket on channel system has no sender, and only outgoing e-mail has
  * blind copies.
  */
-export function withDerivedFields(ticket: TicketState): TicketState {
+function withDerivedFields(ticket: TicketState): TicketState {
   const from = ticket.channel === Channel.SYSTEM ? null : ticket.from;
   const bcc = ticket.channel === Channel.EMAIL && ticket.direction === Direction.OUT ? ticket.bcc : [];
   return { ...ticket, from, bcc };

@@ -57,7 +57,7 @@ export function decideReopening(ticket: TicketState, now: number, header: EventH
 }
 
 /** The facts that decide whether a change ends the wait for an execution by the system. */
-export interface AutoExecutionContext {
+interface AutoExecutionContext {
   /** Whether a person makes the change. */
   isByPerson: boolean;
   /** The tag that marks spam at run time. */

@@ -28,7 +28,6 @@ import type { AddressedMessage } from './reply-recipients.ts';
 export interface Field<Value> {
   /** The type of the field in the document, as a constructor: `String`, `[Number]`. */
   type: unknown;
-  /** The default value. */
   initial: Value;
   store(value: Value): unknown;
   load(stored: never): Value;
@@ -41,7 +40,7 @@ export interface Field<Value> {
 /**
  * A field whose value is the same everywhere; without a value it is null in memory and document, absent in the message.
  */
-export function plain<Value>(type: unknown, initial: Value, inEvents: boolean): Field<Value> {
+function plain<Value>(type: unknown, initial: Value, inEvents: boolean): Field<Value> {
   return {
     type,
     initial,
@@ -53,9 +52,7 @@ export function plain<Value>(type: unknown, initial: Value, inEvents: boolean): 
   };
 }
 
-/** A text. */
 export const text = () => plain<string | null>(String, null, false);
-/** A list of texts. */
 export const texts = () => plain<readonly string[]>([String], [], false);
 /** An id that this system has assigned. */
 export const id = () => plain<number | null>(Number, null, true);
@@ -63,10 +60,8 @@ export const id = () => plain<number | null>(Number, null, true);
 export const ids = () => plain<readonly number[]>([Number], [], true);
 /** An id that another system has assigned. It may identify a person, so it is erased from events with the ticket. */
 export const textId = () => plain<string | null>(String, null, true);
-/** A whole number. */
 export const integer = (initial: number) => plain<number>(Number, initial, true);
 
-/** True or false. */
 export const flag = () => plain<boolean>(Boolean, false, true);
 
 /** A value of any shape that is the same in memory and document, and never in events. */
@@ -99,7 +94,7 @@ export function enumText<Value extends number | null>(schema: GenEnum<number>, i
 }
 
 /** An enum that is stored as its number, because it is sorted by rank. */
-export function enumRank<Value extends number>(schema: GenEnum<number>, initial: Value): Field<Value> {
+function enumRank<Value extends number>(schema: GenEnum<number>, initial: Value): Field<Value> {
   const spellings = readSpellings(schema);
   return { ...plain<Value>(Number, initial, true), toEvent: (value) => spellings.get(value) ?? null };
 }
@@ -190,7 +185,6 @@ export const ticketFields = {
 
 type Fields = typeof ticketFields;
 
-/** The name of a stored field. */
 export type TicketFieldName = keyof Fields;
 
 /** A ticket in memory. Units: times in Unix seconds. */
@@ -201,7 +195,6 @@ export type TicketState = { id: number } & {
 /** The fields of a ticket that a request sets. Fields that it does not mention are missing. */
 export type TicketInput = { [Name in TicketFieldName]?: TicketState[Name] };
 
-/** The names of all stored fields. */
 export const ticketFieldNames = Object.keys(ticketFields) as TicketFieldName[];
 
 /** A field without its type of value, for code that handles all fields alike. */
@@ -209,7 +202,6 @@ export function ticketField(name: TicketFieldName): Field<unknown> {
   return ticketFields[name] as unknown as Field<unknown>;
 }
 
-/** The default values of all fields. */
 export const initialTicket: Readonly<Omit<TicketState, 'id'>> = Object.freeze(
   Object.fromEntries(ticketFieldNames.map((name) => [name, ticketField(name).initial])) as Omit<TicketState, 'id'>,
 );

@@ -28,11 +28,7 @@ export interface PatchContext {
   header: EventHeader;
 }
 
-/**
- * Decides what a PATCH does to a ticket.
- *
- * Source: docs/reference/api.md, Updating a ticket.
- */
+/** Decides what a PATCH does to a ticket. Source: docs/reference/api.md, Updating a ticket. */
 export function decidePatch(
   { ticket, workedOn }: { ticket: TicketState; workedOn: readonly WorkedOn[] },
   patch: TicketPatch,

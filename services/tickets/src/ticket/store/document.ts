@@ -58,7 +58,6 @@ export const readDocument = documentReader<TicketDocument>([
   ...['workedOn', 'manualWorkEntries', 'appliedRequests', 'reservedBy', 'conversationIds', 'draftIds', 'deletedAt'],
 ]);
 
-/** The ticket of a document. */
 export function storedTicket(document: TicketDocument): StoredTicket {
   const workedOn = Object.entries(document.workedOn).map(([id, at]) => ({
     profileId: Number(id),
@@ -108,7 +107,7 @@ export function toDocument(
 }
 
 /** The fields of the ticket of a document. A field that was not read from the database has its initial value. */
-export const fromDocument: (document: TicketDocument) => TicketState = compileObject<TicketState>([
+const fromDocument: (document: TicketDocument) => TicketState = compileObject<TicketState>([
   ['id', { input: 'first', name: '_id' }],
   ...ticketFieldNames.map((name): [string, Source] => [name, { input: 'first', name, read: ticketField(name).load }]),
 ]);
@@ -139,11 +138,10 @@ export function areSearched(changed: readonly TicketFieldName[]): boolean {
  * The fields of the document that a change sets: the changed ones in their stored form, and those that follow from
  * them, apart from the search words.
  */
-export function changedDocument(after: TicketState, changed: readonly TicketFieldName[]): Record<string, unknown> {
+function changedDocument(after: TicketState, changed: readonly TicketFieldName[]): Record<string, unknown> {
   return { ...storedFields(after, [...changed, 'version', 'modifiedAt']), ...orderFields(after) };
 }
 
-/** The stored form of some fields. */
 export function storedFields(ticket: TicketState, names: readonly TicketFieldName[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, ticketField(name).store(ticket[name])]));
 }

@@ -18,8 +18,7 @@ export function documentField(key: string): string {
 /**
  * Compiles conditions that were checked already. A ticket must match all of the queries.
  *
- * Units: `now` in Unix seconds; some conditions depend on it.
- * Source: docs/reference/api.md, Filters.
+ * Units: `now` in Unix seconds; some conditions depend on it. Source: docs/reference/api.md, Filters.
  */
 export function compileConditions(conditions: readonly Condition[], now: number): Query[] {
   return conditions.map((condition) => {

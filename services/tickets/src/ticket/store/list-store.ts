@@ -21,7 +21,7 @@ export interface TicketListStore {
 }
 
 /** A list, and the part of it to read. Units: `now` in Unix seconds. */
-export interface PageRequest {
+interface PageRequest {
   query: Query;
   order: Order;
   now: number;
@@ -73,7 +73,6 @@ const excludedFromLists = {
   ...{ workitem: 0, appliedRequests: 0, conversationIds: 0, draftIds: 0 },
 };
 
-/** Opens the lists of a collection of tickets. */
 export function ticketListStore(tickets: TicketCollection): TicketListStore {
   const large = largePages();
   return {
@@ -291,7 +290,7 @@ const neverUnset = new Set([
  *
  * Units: `now` in Unix seconds; who is active depends on it.
  */
-export function toSegments(order: Order, now: number): Segment[] {
+function toSegments(order: Order, now: number): Segment[] {
   if (order.key === 't.isCustomerActive') {
     const active: Segment = { match: customerActive(now), field: '_id' };
     const inactive: Segment = { match: { $nor: [customerActive(now)] }, field: '_id' };
