@@ -19,6 +19,13 @@ import type { Commit } from '../ticket/commit.ts';
 import { decideFields } from '../ticket/rules/decision.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 
+export interface AttachmentDeps {
+  tickets: Pick<TicketStore, 'findMessages'>;
+  conversations: Pick<ConversationStore, 'findFiles' | 'removeAttachment'>;
+  commit: Commit;
+  attachments: FileContext;
+}
+
 /**
  * Sends a file of a ticket or of one of its messages, or the part of it that the header `Range` names.
  *
@@ -73,13 +80,6 @@ async function removeFromTicket(
   } catch (error) {
     throw error instanceof DomainError && error.code === 'not_found' ? attachmentNotFound('Ticket') : error;
   }
-}
-
-export interface AttachmentDeps {
-  tickets: Pick<TicketStore, 'findMessages'>;
-  conversations: Pick<ConversationStore, 'findFiles' | 'removeAttachment'>;
-  commit: Commit;
-  attachments: FileContext;
 }
 
 /** The files that a ticket lists itself, and those of its messages, drafts included. */

@@ -167,11 +167,7 @@ async function planRecord(
   const sender = direction === Direction.IN ? customer : await messageSender(deps, call, subchannelId);
   return {
     ...sender,
-    direction,
-    to,
-    cc,
-    bcc,
-    intentIds,
+    ...{ direction, to, cc, bcc, intentIds },
     private: request.private ?? false,
     agentId: direction !== Direction.IN && isHuman(call.caller) ? call.caller.profileId : null,
     subject: request.subject ?? (request.private ? null : replySubject(ticket)),

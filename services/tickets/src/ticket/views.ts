@@ -127,14 +127,8 @@ function takeBytes(
   { ticket }: StoredTicket,
   { withRawData }: SingleOptions,
 ): Promise<void> {
-  const texts = [
-    ticket.bodyHtml ?? ticket.body,
-    ticket.bodyPlain,
-    ticket.bodyClean,
-    ticket.clientData,
-    ticket.workitem,
-  ];
-  if (withRawData) texts.push(ticket.rawData);
+  const { body, bodyHtml, bodyPlain, bodyClean, clientData, workitem, rawData } = ticket;
+  const texts = [bodyHtml ?? body, bodyPlain, bodyClean, clientData, workitem, withRawData ? rawData : null];
   const bytes = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
   return pages.take(callerKey(call.caller), bytes, call);
 }
