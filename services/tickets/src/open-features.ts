@@ -18,9 +18,8 @@ import { applyAnalysis, recordExecution, replaceAutoExecution } from './analysis
 import { analysisRequestStore, firstAnalysis } from './analysis/request-store.ts';
 import { analysisTimeoutMs, openAnalyses } from './analysis/requests.ts';
 import { type AttachmentDeps, deleteAttachment, getAttachment } from './attachment/attachments.ts';
-import { openBulks } from './bulk/run.ts';
 import { bulkStore } from './bulk/store.ts';
-import { updateTickets } from './bulk/update.ts';
+import { openBulks, updateTickets } from './bulk/update.ts';
 import type { TicketsConfig } from './config.ts';
 import { openCustomerDirectory } from './customer/directory.ts';
 import { embeddedErp } from './customer/erp/embedded.ts';

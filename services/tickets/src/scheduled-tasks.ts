@@ -1,8 +1,8 @@
 import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
 import { forwardAnalysisRequests, type RequestDeps } from './analysis/requests.ts';
 import { type AttachmentDeps, sweepTicketFiles } from './attachment/attachments.ts';
-import type { Bulks } from './bulk/run.ts';
 import type { BulkStore } from './bulk/store.ts';
+import type { Bulks } from './bulk/update.ts';
 import { type ErasureDeps, finishErasures } from './erasure/erase.ts';
 import { type SweepDeps, sweepUnseenMessageIds, sweepUnseenMessages } from './message/delete.ts';
 import { cleanUpDeletedTags, type TagDeps } from './tag/tags.ts';

@@ -29,7 +29,7 @@ interface Neighbours {
 }
 
 /** The neighbours of tickets in the queue, from windows of it that are kept for almost a second. */
-export interface QueueNeighbours {
+interface QueueNeighbours {
   /**
    * Finds the neighbours of a position. Changes that this process has made are in the result; those of other processes
    * may be missing for a second.
