@@ -9,10 +9,10 @@ import { withinCpuTime, withinLinearTime } from '@ticketing/testkit/time-limits.
 import { splitWords } from '@ticketing/text/words.ts';
 import { describe, expect, it, test } from 'vitest';
 import { looksLikeFormula, withoutFormulas } from '../../services/reporting/src/export/formula.ts';
-import { mentionsIn } from '../../services/tickets/src/customer/rules/mentions.ts';
+import { mentionsIn } from '../../services/tickets/src/customer/rules/identify.ts';
 import { messageIds } from '../../services/tickets/src/inbound-mail/message-ids.ts';
 import { parseMail } from '../../services/tickets/src/inbound-mail/parse.ts';
-import { addressViolations } from '../../services/tickets/src/rules/addresses.ts';
+import { addressViolations } from '../../services/tickets/src/rules/mail-headers.ts';
 import { cleanBody, plainBody } from '../../services/tickets/src/text/rules/body-text.ts';
 import { readDocument } from '../../tools/import-knowledge/read-document.ts';
 

@@ -9,7 +9,7 @@ import { train } from '../../services/intents/src/learning/train.ts';
 import { parseMail } from '../../services/tickets/src/inbound-mail/parse.ts';
 import { defaultSettings } from '../../services/tickets/src/settings.ts';
 import { bodyTexts } from '../../services/tickets/src/text/rules/body-texts.ts';
-import { isProgrammatic } from '../../services/tickets/src/ticket/rules/programmatic.ts';
+import { isProgrammatic } from '../../services/tickets/src/ticket/rules/spam.ts';
 import { UsageError } from '../cli/command.ts';
 import { formatTable } from './format-table.ts';
 import { calibrationError } from './measures.ts';

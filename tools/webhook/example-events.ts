@@ -10,16 +10,15 @@ import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/
 import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
-import { ticketChangedMessage } from '../../services/tickets/src/ticket/event-to-proto.ts';
-import { changeFields } from '../../services/tickets/src/ticket/rules/change.ts';
+import { changeFields, newTicket } from '../../services/tickets/src/ticket/rules/change.ts';
 import {
   createdEvent,
   deletedEvent,
   type TicketEvent,
   updatedEvent,
 } from '../../services/tickets/src/ticket/rules/event.ts';
-import { newTicket } from '../../services/tickets/src/ticket/rules/new-ticket.ts';
 import { noSla } from '../../services/tickets/src/ticket/rules/sla.ts';
+import { ticketChangedMessage } from '../../services/tickets/src/ticket/to-proto.ts';
 
 const ticketId = 12;
 const createdAt = Date.UTC(2026, 0, 31, 9, 10) / 1000;

@@ -10,7 +10,7 @@ export interface TicketsConfig extends MailConfig {
 }
 
 /** How the ERP system is used. Units: ms. */
-export interface ErpConfig {
+interface ErpConfig {
   /** How long a request to the ERP system may take. */
   timeoutMs: number;
   /** How long a read or a write of a ticket waits for the ERP system. */

@@ -14,16 +14,12 @@ import { profileStore } from '@ticketing/store/cache/profile-store.ts';
 import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import { openCursorCodec } from '@ticketing/store/paging/cursor.ts';
 import { derivedKey } from '@ticketing/store/paging/derived-key.ts';
-import { applyAnalysis } from './analysis/apply.ts';
-import { recordExecution, replaceAutoExecution } from './analysis/execution.ts';
+import { applyAnalysis, recordExecution, replaceAutoExecution } from './analysis/apply.ts';
 import { analysisRequestStore, firstAnalysis } from './analysis/request-store.ts';
 import { analysisTimeoutMs, openAnalyses } from './analysis/requests.ts';
-import { deleteAttachment } from './attachment/delete.ts';
-import type { AttachmentDeps } from './attachment/find.ts';
-import { getAttachment } from './attachment/get.ts';
-import { openBulks } from './bulk/run.ts';
+import { type AttachmentDeps, deleteAttachment, getAttachment } from './attachment/attachments.ts';
 import { bulkStore } from './bulk/store.ts';
-import { updateTickets } from './bulk/update.ts';
+import { openBulks, updateTickets } from './bulk/update.ts';
 import type { TicketsConfig } from './config.ts';
 import { openCustomerDirectory } from './customer/directory.ts';
 import { embeddedErp } from './customer/erp/embedded.ts';
@@ -32,18 +28,17 @@ import { openErp } from './customer/erp/open.ts';
 import { erpResponseStore } from './customer/erp/response-store.ts';
 import { importCustomers } from './customer/import.ts';
 import { searchCustomers } from './customer/search.ts';
-import { confirmErasure } from './erasure/confirm.ts';
-import { deleteTicket, type ErasureDeps } from './erasure/delete-ticket.ts';
+import { confirmErasure, deleteTicket, type ErasureDeps } from './erasure/erase.ts';
 import { getTicketHistory } from './history/get.ts';
 import { recordHistoryEntry } from './history/record-entry.ts';
-import type { InboundMailDeps } from './inbound-mail/open.ts';
 import { openMailReader } from './inbound-mail/reader.ts';
 import { receiveMail } from './inbound-mail/receive.ts';
+import type { InboundMailDeps } from './inbound-mail/to-ticket.ts';
 import { messageWriter } from './message/add.ts';
 import { deleteConversation } from './message/delete.ts';
 import { getConversation, listConversations } from './message/read.ts';
 import { replyToTicket, storeConversation } from './message/reply.ts';
-import { ticketTokens } from './message/rules/ticket-token.ts';
+import { ticketTokens } from './message/rules/outgoing-mail.ts';
 import { storeOpeningMail } from './message/sender.ts';
 import { updateConversation } from './message/update.ts';
 import { messageViews } from './message/views.ts';
@@ -53,25 +48,20 @@ import { getLatestTickets } from './queue/get-latest.ts';
 import { scheduledTasks } from './scheduled-tasks.ts';
 import type { TicketSettings } from './settings.ts';
 import { openTicketStores } from './stores.ts';
-import { createTag } from './tag/create.ts';
-import { deleteTag } from './tag/delete.ts';
-import { getTag, listTags } from './tag/list.ts';
-import type { TagDeps } from './tag/open.ts';
 import { tagStore } from './tag/store.ts';
-import { updateTag } from './tag/update.ts';
+import { createTag, deleteTag, getTag, listTags, type TagDeps, updateTag } from './tag/tags.ts';
 import { openTextWork } from './text/work.ts';
-import { checkTicketChange } from './ticket/check-changes.ts';
+import { checkTicketChange } from './ticket/checks.ts';
 import { type Commit, commitChange } from './ticket/commit.ts';
 import { createTicket, type TicketWrites } from './ticket/create.ts';
-import { type BesideTicket, getTicket } from './ticket/get.ts';
+import { type BesideTicket, getTicket, maxSessionBytes, openSessions, sessionsTimeoutMs } from './ticket/get.ts';
 import { getTicketSnapshots, listTicketVersions } from './ticket/get-snapshots.ts';
 import { draftTicket, insertTicket } from './ticket/insert.ts';
 import { customerReader } from './ticket/refresh-customer.ts';
-import { removeTags } from './ticket/remove-tags.ts';
 import { queueKeys } from './ticket/rules/queue-keys.ts';
 import { searchTickets } from './ticket/search.ts';
-import { maxSessionBytes, openSessions, sessionsTimeoutMs } from './ticket/sessions.ts';
-import { ticketSubject } from './ticket/store/stored-ticket.ts';
+import { ticketSubject } from './ticket/store/document.ts';
+import { removeTags } from './ticket/system-changes.ts';
 import { maxRenderedBytes, openTemplates, renderTimeoutMs } from './ticket/template/client.ts';
 import { templateTexts } from './ticket/template/text.ts';
 import { getTemplateVariables, getTicketVariables } from './ticket/template/variables.ts';
@@ -254,7 +244,6 @@ export function openFeatures(parts: FeatureParts) {
   };
 }
 
-/** Opens the services that this one calls for what a ticket shows, and for its analysis. */
 function openCalledServices({ openClient }: Pick<FeatureParts, 'openClient'>) {
   const sessionOptions = { timeoutMs: sessionsTimeoutMs, maxResponseBytes: maxSessionBytes };
   const renderOptions = { timeoutMs: renderTimeoutMs, maxResponseBytes: maxRenderedBytes };
@@ -266,7 +255,6 @@ function openCalledServices({ openClient }: Pick<FeatureParts, 'openClient'>) {
   };
 }
 
-/** Opens the ERP system, and the reads of customers from it. */
 function openCustomers(parts: FeatureParts, { isDeleted }: { isDeleted(ticketId: number): Promise<boolean> }) {
   const { config, database, log, outbound, runtime, settings } = parts;
   const embedded = embeddedErp(customerStore(database.connection));

@@ -1,18 +1,17 @@
 import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
 import { forwardAnalysisRequests, type RequestDeps } from './analysis/requests.ts';
-import { type AttachmentDeps, sweepTicketFiles } from './attachment/find.ts';
-import type { Bulks } from './bulk/run.ts';
+import { type AttachmentDeps, sweepTicketFiles } from './attachment/attachments.ts';
 import type { BulkStore } from './bulk/store.ts';
-import { type ErasureDeps, finishErasures } from './erasure/delete-ticket.ts';
-import { type SweepDeps, sweepUnseenMessageIds, sweepUnseenMessages } from './message/sweep-unseen.ts';
-import { cleanUpDeletedTags } from './tag/delete.ts';
-import type { TagDeps } from './tag/open.ts';
-import { type ReopenDeps, reopenDueTickets } from './ticket/reopen-due.ts';
+import type { Bulks } from './bulk/update.ts';
+import { type ErasureDeps, finishErasures } from './erasure/erase.ts';
+import { type SweepDeps, sweepUnseenMessageIds, sweepUnseenMessages } from './message/delete.ts';
+import { cleanUpDeletedTags, type TagDeps } from './tag/tags.ts';
 import type { ClosedIdStore } from './ticket/store/closed-id-store.ts';
 import type { CustomerCopyStore } from './ticket/store/customer-copy-store.ts';
+import { type ReopenDeps, reopenDueTickets } from './ticket/system-changes.ts';
 
 /** The features that have tasks. */
-export interface TaskDeps {
+interface TaskDeps {
   reopening: ReopenDeps;
   bulk: { bulks: Pick<Bulks, 'finishAbandoned'>; store: Pick<BulkStore, 'removeApplied'> };
   erasure: ErasureDeps;

@@ -7,16 +7,22 @@ import { MailService } from '@ticketing/contracts/ticketing/tickets/v1/mail_serv
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
+import { type Outbox, openOutbox } from '@ticketing/events/outbox/outbox.ts';
 import { implement } from '@ticketing/rest/routes/rest-api.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { composeService } from '@ticketing/service-kit/lifecycle/compose-service.ts';
+import type { Database } from '@ticketing/store/connection/database.ts';
 import { readTicketsConfig } from './config.ts';
-import { measureErasures } from './erasure/metrics.ts';
-import type { startReceiver } from './inbound-mail/start-receiver.ts';
+import { measureErasures } from './erasure/erase.ts';
+import type { startReceiver } from './inbound-mail/smtp-receiver.ts';
 import { openFeatures } from './open-features.ts';
-import { openOutboxes } from './outboxes.ts';
 import { setUpStore } from './set-up-store.ts';
 import { readSettings } from './settings.ts';
+import { tagCollection } from './tag/store.ts';
+import { tagChangedMessage } from './tag/to-proto.ts';
+import { ticketCollection } from './ticket/store/schema.ts';
+import { ticketChangedMessage } from './ticket/to-proto.ts';
 
 /** The tickets service. */
 export const service = composeService({
@@ -59,6 +65,22 @@ export const service = composeService({
 
 /** Loads the mail server only where it is used. */
 async function openReceiver(...options: Parameters<typeof startReceiver>): Promise<WakefulLoop> {
-  const receiver = await import('./inbound-mail/start-receiver.ts');
+  const receiver = await import('./inbound-mail/smtp-receiver.ts');
   return receiver.startReceiver(...options);
+}
+
+/** Opens the outboxes of tickets and tags, from which the relay sends the events of this service. */
+function openOutboxes({ connection }: Pick<Database, 'connection'>): Outbox[] {
+  return [
+    openOutbox(connection.collection(ticketCollection), {
+      name: 'tickets',
+      topic: ticketChangedTopic.name,
+      toMessage: ticketChangedMessage,
+    }),
+    openOutbox(connection.collection(tagCollection), {
+      name: 'tags',
+      topic: tagChangedTopic.name,
+      toMessage: tagChangedMessage,
+    }),
+  ];
 }

@@ -5,8 +5,8 @@ import { RoutingOrder as ConfiguredOrder, ErpAdapter } from '@ticketing/contract
 import { type FileSettings, readFileSettings } from '@ticketing/files/file-quota.ts';
 import { defaultConfiguration, type SettingsAge } from '@ticketing/service-kit/settings/settings-copy.ts';
 import { type BusinessTime, businessTime } from './ticket/rules/business-time.ts';
-import { type HeaderRules, readHeaderRules } from './ticket/rules/programmatic.ts';
 import type { RoutingOrder } from './ticket/rules/queue-keys.ts';
+import { type HeaderRules, readHeaderRules } from './ticket/rules/spam.ts';
 import type { Subchannels } from './ticket/rules/subchannels.ts';
 
 /** The settings that this service reads. */
@@ -103,5 +103,4 @@ function toHeaderRules(setting: Value | undefined): HeaderRules {
   return rules;
 }
 
-/** The default settings. */
 export const defaultSettings: TicketSettings = readSettings(defaultConfiguration);

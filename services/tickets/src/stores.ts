@@ -1,48 +1,30 @@
 import type { Connection } from 'mongoose';
-import { type ReservationStore, reservationStore } from './bulk/store.ts';
-import { type ErasureStore, erasureStore } from './erasure/store.ts';
-import { type HistoryStore, historyStore } from './history/store.ts';
-import { type ExternalMessageIdStore, externalMessageIdStore } from './message/external-id-store.ts';
-import { type ConversationStore, conversationStore } from './message/store.ts';
-import { type QueueNeighbours, queueNeighbours } from './queue/neighbours-query.ts';
-import { type QueueStore, queueStore } from './queue/store.ts';
-import { type ClosedIdStore, closedIdStore } from './ticket/store/closed-id-store.ts';
-import { type TicketCountStore, ticketCountStore } from './ticket/store/count-store.ts';
-import { type CustomerCopyStore, customerCopyStore } from './ticket/store/customer-copy-store.ts';
-import { type ExternalIdStore, externalIdStore } from './ticket/store/external-id-store.ts';
-import { type TicketListStore, ticketListStore } from './ticket/store/list-store.ts';
-import { nativeCollection, ticketModel } from './ticket/store/schema.ts';
-import { type SplitWords, type TicketStore, ticketStore } from './ticket/store/store.ts';
-
-/** The stores for tickets and their messages. */
-export interface TicketStores {
-  tickets: TicketStore;
-  ticketLists: TicketListStore;
-  ticketCounts: TicketCountStore;
-  closedIds: ClosedIdStore;
-  queue: QueueStore;
-  neighbours: QueueNeighbours;
-  externalIds: ExternalIdStore;
-  conversations: ConversationStore;
-  externalMessageIds: ExternalMessageIdStore;
-  customerCopies: CustomerCopyStore;
-  erasures: ErasureStore;
-  reservations: ReservationStore;
-  history: HistoryStore;
-}
+import { reservationStore } from './bulk/store.ts';
+import { erasureStore } from './erasure/store.ts';
+import { historyStore } from './history/store.ts';
+import { externalMessageIdStore } from './message/external-id-store.ts';
+import { conversationStore } from './message/store.ts';
+import { queueNeighbours } from './queue/neighbours-query.ts';
+import { queueStore } from './queue/store.ts';
+import { closedIdStore } from './ticket/store/closed-id-store.ts';
+import { ticketCountStore } from './ticket/store/count-store.ts';
+import { customerCopyStore } from './ticket/store/customer-copy-store.ts';
+import { externalIdStore } from './ticket/store/external-id-store.ts';
+import { ticketListStore } from './ticket/store/list-store.ts';
+import { openTickets } from './ticket/store/schema.ts';
+import { type SplitWords, ticketStore } from './ticket/store/store.ts';
 
 /**
  * Opens the stores on a connection. `onEvent` is called after each write that has stored an event; `splitWords` makes the
  * words by which the full text search finds a ticket.
  */
-export function openTicketStores(connection: Connection, onEvent: () => void, splitWords: SplitWords): TicketStores {
-  const model = ticketModel(connection);
-  const collection = nativeCollection(model);
+export function openTicketStores(connection: Connection, onEvent: () => void, splitWords: SplitWords) {
+  const collection = openTickets(connection);
   const queue = queueStore(collection);
   const neighbours = queueNeighbours(queue.keysAround, () => performance.now());
   const closedIds = closedIdStore(connection, collection);
   return {
-    tickets: ticketStore(model, { onEvent, splitWords, changing: neighbours.changing }),
+    tickets: ticketStore(collection, { onEvent, splitWords, changing: neighbours.changing }),
     ticketLists: ticketListStore(collection),
     ticketCounts: ticketCountStore(collection, closedIds),
     closedIds,

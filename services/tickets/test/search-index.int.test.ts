@@ -5,7 +5,7 @@ import { service } from '../src/service.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { routingOrders } from '../src/ticket/rules/queue-keys.ts';
 import { closedAfterMs, closedIdStore } from '../src/ticket/store/closed-id-store.ts';
-import { nativeCollection, ticketIndexes, ticketModel } from '../src/ticket/store/schema.ts';
+import { openTickets, ticketIndexes } from '../src/ticket/store/schema.ts';
 import type { RawFilter } from './naive-filter.ts';
 import { type SearchHarness, startSearch } from './naive-request.ts';
 import { insertTickets, type NaiveTicket, randomTickets, spellings } from './naive-ticket.ts';
@@ -41,7 +41,7 @@ afterAll(() => tickets?.stop());
 /** Closes the ids of the tickets, as a scheduler does ten minutes after they were created. */
 async function closeIds(): Promise<void> {
   const { connection, close } = await tickets.openDatabase();
-  const collection = nativeCollection(ticketModel(connection));
+  const collection = openTickets(connection);
   for (const now of [0, closedAfterMs]) await closedIdStore(connection, collection).close(new Date(now));
   await close();
 }

@@ -1,5 +1,5 @@
 import { TagReference, TagType, TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
-import type { TagState } from '../src/tag/rules/tree.ts';
+import type { TagState } from '../src/tag/rules.ts';
 
 /** A tag with default values. */
 export function tagState(id: number, parent: number | null = null, given: Partial<TagState> = {}): TagState {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Collection, mongo } from 'mongoose';
+import { mongo } from 'mongoose';
 import { expect, test } from 'vitest';
 import { batchedInsert } from './batched-insert.ts';
 
@@ -31,7 +31,7 @@ function collectionStub(failure?: Error, firstFailure?: Error) {
       }
     },
   };
-  return { commands, ids, insert: batchedInsert(stub as unknown as Collection) };
+  return { commands, ids, insert: batchedInsert(stub) };
 }
 
 test('documents that arrive during a command are inserted together by the next', async () => {

@@ -1,5 +1,10 @@
-import type { Collection } from 'mongoose';
 import { duplicatesIn, isDuplicateKey, isUnreachable } from './store-error.ts';
+
+/** A collection, whatever the type of its documents. */
+interface InsertTarget {
+  insertOne(document: never): Promise<unknown>;
+  insertMany(documents: never, options: { ordered: boolean }): Promise<unknown>;
+}
 
 interface WaitingInsert {
   document: object;
@@ -12,7 +17,7 @@ interface WaitingInsert {
  * by the next command, so that many share one round trip and one journal write. The insert returns false if the key of
  * its document exists already.
  */
-export function batchedInsert(collection: Collection): (document: object) => Promise<boolean> {
+export function batchedInsert(collection: InsertTarget): (document: object) => Promise<boolean> {
   let waiting: WaitingInsert[] = [];
   let isRunning = false;
 
@@ -41,11 +46,11 @@ export function batchedInsert(collection: Collection): (document: object) => Pro
 }
 
 /** Inserts documents. Returns the indexes of those whose key exists already. */
-async function insertAll(collection: Collection, batch: readonly WaitingInsert[]): Promise<number[]> {
+async function insertAll(collection: InsertTarget, batch: readonly WaitingInsert[]): Promise<number[]> {
   const documents = batch.map(({ document }) => document);
   try {
-    if (documents.length === 1) await collection.insertOne(documents[0] as object);
-    else await collection.insertMany(documents, { ordered: false });
+    if (documents.length === 1) await collection.insertOne(documents[0] as never);
+    else await collection.insertMany(documents as never, { ordered: false });
     return [];
   } catch (error) {
     const duplicates = isDuplicateKey(error) && documents.length === 1 ? [0] : duplicatesIn(error);

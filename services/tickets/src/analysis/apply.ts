@@ -1,27 +1,29 @@
+import { create } from '@bufbuild/protobuf';
 import type {
   ApplyAnalysisRequest,
   ApplyAnalysisResponse,
+  RecordExecutionRequest,
+  RecordExecutionResponse,
+  ReplaceAutoExecutionRequest,
+  ReplaceAutoExecutionResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
-import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import { TicketChangeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
+import { renderTraceparent } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { CustomerDirectory } from '../customer/directory.ts';
-import { eventHeaderFor } from '../event-header.ts';
-import type { ReadSettings } from '../settings.ts';
-import type { TagStore } from '../tag/store.ts';
-import type { Commit } from '../ticket/commit.ts';
-import { intentStates } from '../ticket/intent-to-proto.ts';
-import { slaRulesWith } from '../ticket/plan-patch.ts';
+import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
+import { eventHeader, eventHeaderFor } from '../event-header.ts';
+import { type CheckDeps, requireValidChanges } from '../ticket/checks.ts';
+import { readBulkElement, slaRulesWith } from '../ticket/patch.ts';
+import { followCustomer, type RefreshDeps } from '../ticket/refresh-customer.ts';
+import { decideFields } from '../ticket/rules/decision.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import { type Analysis, decideAnalysis } from './rules.ts';
+import { intentStates } from '../ticket/to-proto.ts';
+import { type Analysis, decideAnalysis, decideExecution } from './rules.ts';
 
-/** The dependencies of the handlers that store analyses and executions of intents. */
-export interface AnalysisDeps {
+interface AnalysisDeps extends CheckDeps, RefreshDeps {
   tickets: Pick<TicketStore, 'versions'>;
-  tags: Pick<TagStore, 'tree'>;
-  settings: ReadSettings;
-  customers: CustomerDirectory;
-  commit: Commit;
-  runtime: Runtime;
 }
 
 /**
@@ -66,4 +68,75 @@ function readAnalysis({ ticketVersion, isRefresh, text, tagIds, spamStatus, inte
       autoExecuteAt: intents.autoExecuteAt ? Number(intents.autoExecuteAt.seconds) : null,
     },
   };
+}
+
+/**
+ * Stores the execution of an intent and its effects on the ticket in one change. The author of the change is the actor
+ * of the execution.
+ *
+ * Errors: ticket_not_found, concurrent_change; those of `requireValidChanges`. Source: docs/reference/api.md, Execution of an intent.
+ */
+export async function recordExecution(
+  deps: AnalysisDeps,
+  call: Call,
+  request: RecordExecutionRequest,
+): Promise<RecordExecutionResponse> {
+  const { ticketId, intentId, change = create(TicketChangeSchema), aiSupportLevel, autoExecuteAt } = request;
+  const { patch, refreshMode } = readBulkElement(change);
+  if (refreshMode !== undefined) {
+    const detail = 'an execution cannot request an analysis';
+    throw invalidInput([{ pointer: '#/change/refreshMode', code: 'not_allowed', detail }]);
+  }
+  const placed = { change: { ...change, id: ticketId }, patch, refreshMode, pointer: '#/change' };
+  await requireValidChanges(deps, [placed]);
+  if (request.validateOnly) return { $typeName: 'ticketing.tickets.v1.RecordExecutionResponse', version: 0 };
+  const { profileId = null, profileKind: kind = 'service' } = request;
+  const author = { profileId, isHuman: isHuman({ kind: kind as ProfileKind | 'service' }) };
+  const sla = await slaRulesWith(deps, await deps.tags.tree());
+  const header = eventHeader(deps, { profileId, kind }, renderTraceparent(call.trace));
+  const execution = {
+    intentId,
+    intents: intentStates(request.intents),
+    closesTicket: request.close,
+    aiSupportLevel,
+    autoExecuteAt: autoExecuteAt ? Number(autoExecuteAt.seconds) : null,
+  };
+  const { ticket } = await deps.commit({
+    ticketId,
+    identify: followCustomer(deps.customers, patch.input, author.isHuman),
+    decide(stored, identified) {
+      const input = { ...identified, ...patch.input };
+      const patchContext = { author, now: secondsNow(deps.runtime), includeInWorklog: true, sla, header };
+      return decideExecution(stored, { ...execution, patch: { ...patch, input } }, patchContext);
+    },
+    requestId: request.executionId,
+  });
+  return { $typeName: 'ticketing.tickets.v1.RecordExecutionResponse', version: ticket.version };
+}
+
+/**
+ * Replaces the time at which the system executes an intent of a ticket, if the ticket still has that time.
+ *
+ * Errors: ticket_not_found, concurrent_change. Source: docs/reference/api.md, Automatic execution.
+ */
+export async function replaceAutoExecution(
+  deps: AnalysisDeps,
+  call: Call,
+  { ticketId, replaced, autoExecuteAt }: ReplaceAutoExecutionRequest,
+): Promise<ReplaceAutoExecutionResponse> {
+  const before = readSeconds(replaced);
+  await deps.commit({
+    ticketId,
+    decide({ ticket }) {
+      if (ticket.autoExecuteAt !== before) return {};
+      const input = { autoExecuteAt: readSeconds(autoExecuteAt) };
+      const { change } = decideFields(ticket, input, secondsNow(deps.runtime), eventHeaderFor(deps, call));
+      return change ? { change: { ...change, event: { ...change.event, cause: 'schedule' } } } : {};
+    },
+  });
+  return { $typeName: 'ticketing.tickets.v1.ReplaceAutoExecutionResponse' };
+}
+
+function readSeconds(time: { seconds: bigint } | undefined): number | null {
+  return time ? Number(time.seconds) : null;
 }

@@ -5,7 +5,7 @@ import { type Connection, type Model, Schema } from 'mongoose';
 export const firstAnalysis = 'first';
 
 /** A request for a new analysis of a ticket. */
-export interface AnalysisRequest {
+interface AnalysisRequest {
   ticketId: number;
   /** Names what to analyse: the JSON spelling of a refresh mode, or `firstAnalysis`. */
   mode: string;
@@ -25,7 +25,6 @@ export interface AnalysisRequestStore {
   oldest(limit: number): Promise<StoredRequest[]>;
   /** Removes requests, apart from those that were made again since they were read. */
   remove(requests: readonly StoredRequest[]): Promise<void>;
-  /** Removes the requests for a ticket. */
   removeByTicket(ticketId: number): Promise<void>;
 }
 
@@ -45,7 +44,6 @@ export function analysisRequestModel(connection: Connection): Model<AnalysisRequ
   return connection.model<AnalysisRequestDocument>('AnalysisRequest', schema);
 }
 
-/** Opens the requests on a connection. */
 export function analysisRequestStore(connection: Connection): AnalysisRequestStore {
   const requests = analysisRequestModel(connection);
   return {

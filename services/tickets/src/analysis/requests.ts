@@ -19,7 +19,7 @@ import type { TicketStore } from '../ticket/store/store.ts';
 import { type AnalysisRequestStore, firstAnalysis, type StoredRequest } from './request-store.ts';
 
 /** The analyses, which the intents service makes. */
-export interface Analyses {
+interface Analyses {
   /**
    * Has a new ticket analysed, and waits until it is, at most 10 seconds. If that fails, the ticket is analysed later: the
    * event of its creation queues it.
@@ -34,7 +34,6 @@ type AnalysisClient = Pick<Client<typeof AnalysisService>, 'analyseTicket' | 're
 /** How long the creation of a ticket waits for its analysis. */
 export const analysisTimeoutMs = 10_000;
 
-/** Opens the analyses. */
 export function openAnalyses(client: (call?: OnBehalfOf) => AnalysisClient): Analyses {
   return {
     async now({ trace, signal, log }, ticketId) {
@@ -53,7 +52,6 @@ export function openAnalyses(client: (call?: OnBehalfOf) => AnalysisClient): Ana
 const atOnce = 8;
 const modes = new Map([...readSpellings(RefreshModeSchema)].map(([mode, spelling]) => [spelling, mode as RefreshMode]));
 
-/** The dependencies of `forwardAnalysisRequests`. */
 export interface RequestDeps {
   analysisRequests: Pick<AnalysisRequestStore, 'oldest' | 'remove'>;
   analyses: Pick<Analyses, 'request'>;

@@ -7,10 +7,10 @@ import {
 import { ConfidenceColor, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { describe, expect, test } from 'vitest';
 import { tagState } from '../../test/tag-state.ts';
-import { tagTree } from '../tag/rules/tree.ts';
+import { tagTree } from '../tag/rules.ts';
+import { newTicket } from '../ticket/rules/change.ts';
 import type { TicketInput } from '../ticket/rules/fields.ts';
 import type { IntentState } from '../ticket/rules/intent.ts';
-import { newTicket } from '../ticket/rules/new-ticket.ts';
 import { noSla, type SlaRules } from '../ticket/rules/sla.ts';
 import { type Analysis, decideAnalysis } from './rules.ts';
 

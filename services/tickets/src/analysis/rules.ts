@@ -27,7 +27,7 @@ export interface Analysis {
 }
 
 /** The context of a decision on an analysis. Units: `now` in Unix seconds. */
-export interface AnalysisContext {
+interface AnalysisContext {
   now: number;
   sla: SlaRules;
   header: EventHeader;

@@ -13,7 +13,7 @@ import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
-import { sweepTicketFiles } from './find.ts';
+import { sweepTicketFiles } from './attachments.ts';
 
 const call = testCall({ roleId: 1 });
 const bytes = randomBytes(1024 * 1024 + 1);

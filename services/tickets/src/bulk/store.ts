@@ -34,7 +34,6 @@ export interface BulkStore {
   abandoned(): Promise<string[]>;
   /** Changes the state to `applying`. Returns false if another process has claimed the bulk. */
   startApplying(bulk: Claimed): Promise<boolean>;
-  /** Renews the lease. */
   renew(bulk: Claimed): Promise<void>;
   /** Changes the state to `applied`, removes the request and the caller, and releases the lease. */
   finish(bulk: Claimed): Promise<void>;
@@ -55,13 +54,11 @@ const maxAbandoned = 100;
 
 const openBulks = (connection: Connection) => openCollection<BulkDocument>(connection, 'bulks');
 
-/** Builds the indexes of the bulks. */
 export async function buildBulkIndexes(connection: Connection): Promise<void> {
   await openBulks(connection).createIndex({ state: 1, 'lease.expiresAt': 1 });
   await openBulks(connection).createIndex({ state: 1, appliedAt: 1 });
 }
 
-/** Opens the bulks on a connection. */
 export function bulkStore(connection: Connection): BulkStore {
   const bulks = openBulks(connection);
   const leases = openLeases(bulks, { connection, durationMs });
@@ -126,7 +123,6 @@ export interface ReservationStore {
   release(ticketIds: readonly number[], bulkId: string): Promise<void>;
 }
 
-/** Opens the reservations of a collection of tickets. */
 export function reservationStore(tickets: TicketCollection): ReservationStore {
   return {
     reserve: (ticketId, version, bulkId) =>

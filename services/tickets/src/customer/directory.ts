@@ -42,8 +42,7 @@ export interface CustomerDirectory {
   search(query: CustomerQuery, page: { limit: number; offset: number }): Promise<FoundCustomers>;
 }
 
-/** The dependencies and times of a directory. Units: ms. */
-export interface DirectoryParts {
+interface DirectoryParts {
   erp(): Promise<ConfiguredErp>;
   responses: ErpResponseStore;
   runtime: Pick<Runtime, 'now'>;
@@ -59,7 +58,6 @@ const shortCacheMs = 60_000;
 /** Longer responses are not kept. */
 const maxContentLength = 1024 * 1024;
 
-/** Opens the directory of a process. */
 export function openCustomerDirectory(parts: DirectoryParts): CustomerDirectory {
   const { erp, responses, runtime, log, cacheMs, waitMs } = parts;
   const running = new Map<string, Promise<unknown>>();

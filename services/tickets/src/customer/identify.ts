@@ -1,33 +1,27 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { isEmailAddress } from '../rules/addresses.ts';
+import { isEmailAddress } from '../rules/mail-headers.ts';
 import type { CustomerDirectory, ErpReadOptions, ErpResponse } from './directory.ts';
 import { maxMatches } from './erp/erp.ts';
 import { type Contract, type Customer, type CustomerCopy, toCustomerCopy } from './rules/customer.ts';
-import { hasEmail, identifyCustomer } from './rules/identify.ts';
+import { hasEmail, identifyCustomer, type Mentions, mentionsIn } from './rules/identify.ts';
 import { computeLegitimation, type LegitimationFacts } from './rules/legitimation.ts';
-import { type Mentions, mentionsIn } from './rules/mentions.ts';
 
 /** The customer of a ticket, its contract, and how sure it is that they belong to the ticket. */
-export interface CustomerOfTicket {
+interface CustomerOfTicket {
   customerId: string | null;
   contractId: string | null;
   customerLegitimation: number;
 }
 
 /** The part of a ticket by which its customer is identified. */
-export interface IdentifiableTicket extends CustomerOfTicket {
+interface IdentifiableTicket extends CustomerOfTicket, Omit<IdentifyingMessage, 'text' | 'earlier'> {
   id: number;
   channel: Channel;
-  direction: Direction;
-  from: string | null;
-  fromName: string | null;
-  to: readonly string[];
-  subject: string | null;
   bodyPlain: string | null;
 }
 
 /** A message of a ticket, by which its customer is identified. */
-export interface IdentifyingMessage {
+interface IdentifyingMessage {
   direction: Direction;
   from: string | null;
   fromName: string | null;
@@ -39,16 +33,14 @@ export interface IdentifyingMessage {
   earlier?: readonly (string | null)[];
 }
 
-/** The result of the identification of a customer. */
-export interface Identification {
+interface Identification {
   /** The fields of the ticket that follow from it; some may be unchanged. */
   input: CustomerOfTicket & Partial<CustomerCopy>;
   /** The customer; null if there is none, undefined if the ERP system did not respond. */
   customer: ErpResponse<Customer>;
 }
 
-/** How a customer is identified. */
-export interface IdentifyOptions {
+interface IdentifyOptions {
   mode: ErpReadOptions['mode'];
   /** The deadline of the ERP system; by default that of any ticket. */
   deadline?: number;
@@ -62,7 +54,6 @@ export interface IdentifyOptions {
   current?: number;
 }
 
-/** The dependencies of an identification. */
 interface IdentifyDeps {
   customers: CustomerDirectory;
 }

@@ -5,7 +5,7 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/customer_service_pb.ts';
 import { invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { unknownTags } from '../tag/rules/tag.ts';
+import { unknownTags } from '../tag/rules.ts';
 import type { TagStore } from '../tag/store.ts';
 import { givenCustomer } from './erp/codec.ts';
 import type { EmbeddedErp } from './erp/embedded.ts';

@@ -12,7 +12,7 @@ import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import { isLargePage, type PageBudget, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
-import type { TagTree } from '../tag/rules/tree.ts';
+import type { TagTree } from '../tag/rules.ts';
 import type { TagStore } from '../tag/store.ts';
 import { tagMessages, tagSize } from '../tag/to-proto.ts';
 import type { CustomerDirectory } from './directory.ts';
@@ -23,8 +23,7 @@ import { type Customer, isSameEmail } from './rules/customer.ts';
 const defaultLimit = 10;
 const fields = ['q', 'customerId', 'contractId', 'email', 'phone', 'firstname', 'lastname', 'zip'] as const;
 
-/** The dependencies of `searchCustomers`. */
-export interface SearchCustomersDeps {
+interface SearchCustomersDeps {
   customers: Pick<CustomerDirectory, 'search'>;
   tags: Pick<TagStore, 'tree'>;
   /** Bounds the searches of each caller. */
@@ -57,11 +56,8 @@ export async function searchCustomers(
   ]);
   const sizes = customers.map((customer) => messageSize(customer, tree));
   requirePageSize(sizes);
-  await deps.pages.take(
-    callerKey(call.caller),
-    sizes.reduce((sum, size) => sum + size, 0),
-    call,
-  );
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  await deps.pages.take(callerKey(call.caller), bytes, call);
   const response: SearchCustomersResponse = {
     $typeName: 'ticketing.tickets.v1.SearchCustomersResponse',
     customers: customers.map((customer) => customerMessage(customer, tree)),

@@ -26,7 +26,6 @@ export interface PendingErasures {
   oldestAt: Date;
 }
 
-/** Opens the erasures of a collection of tickets. */
 export function erasureStore(tickets: TicketCollection): ErasureStore {
   return {
     pendingIds: (service, limit) =>

@@ -13,8 +13,7 @@ import { isLargePage, type PageBudget, requirePageSize } from '@ticketing/store/
 import type { HistoryKey, HistoryLine } from './rules.ts';
 import type { HistoryStore } from './store.ts';
 
-/** The dependencies of `getTicketHistory`. */
-export interface HistoryDeps {
+interface HistoryDeps {
   history: HistoryStore;
   pages: PageBudget;
   /** Bounds the searches of each caller. */
@@ -68,11 +67,8 @@ async function takeBytes({ history, pages }: HistoryDeps, call: Call, keys: read
   if (keys.length <= surelySmall) return false;
   const sizes = await history.sizes(keys);
   requirePageSize(sizes);
-  await pages.take(
-    callerKey(call.caller),
-    sizes.reduce((sum, size) => sum + size, 0),
-    call,
-  );
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  await pages.take(callerKey(call.caller), bytes, call);
   return isLargePage(sizes);
 }
 

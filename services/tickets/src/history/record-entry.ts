@@ -9,8 +9,7 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { HistoryStore } from './store.ts';
 
-/** The dependencies of `recordHistoryEntry`. */
-export interface RecordDeps {
+interface RecordDeps {
   history: Pick<HistoryStore, 'record'>;
   historyEntryIds: Pick<IdSequence, 'next'>;
   runtime: Runtime;

@@ -35,7 +35,6 @@ export interface HistoryLine {
   createdAt: number;
 }
 
-/** How many lines a history has. */
 export interface HistoryCounts {
   tickets: number;
   openTickets: number;
@@ -55,18 +54,12 @@ export interface Part {
   limit: number;
 }
 
-/** The parts of the two lists from which a page is merged, and how many merged lines come before the page. */
-export interface PageParts {
-  tickets: Part;
-  entries: Part;
-  skip: number;
-}
-
 /**
  * Finds the parts of two lists that have to be read for a page of both, merged. A line of one list moves down at most
- * by the length of the other list, so that many lines before the page need not be read, however deep it is.
+ * by the length of the other list, so that many lines before the page need not be read, however deep it is. `skip` is how
+ * many merged lines come before the page.
  */
-export function pageParts({ tickets, entries }: HistoryCounts, { skip, limit }: Part): PageParts {
+export function pageParts({ tickets, entries }: HistoryCounts, { skip, limit }: Part) {
   const partBefore = (otherLength: number): Part => {
     const skipped = Math.max(0, skip - otherLength);
     return { skip: skipped, limit: skip + limit - skipped };

@@ -4,11 +4,11 @@ import {
   type HistorySubChannel,
   HistorySubChannelSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import type { Connection, mongo } from 'mongoose';
-import { enumText } from '../ticket/rules/field.ts';
+import { enumText } from '../ticket/rules/fields.ts';
 import { belongsTo, type IndexReason } from '../ticket/store/schema.ts';
 
-/** A recorded entry of the history. */
 export interface HistoryEntryDocument {
   /** Its id in the system that has recorded it, so that it is unique on any cluster. */
   _id: string;
@@ -27,8 +27,7 @@ export const entryType = enumText<HistoryEntryType>(HistoryEntryTypeSchema, 0);
 /** The precise channel of an entry, and its form in the document. */
 export const entrySubChannel = enumText<HistorySubChannel | null>(HistorySubChannelSchema, null);
 
-/** The indexes of the entries. */
-export const historyEntryIndexes: readonly IndexReason[] = [
+const historyEntryIndexes: readonly IndexReason[] = [
   {
     index: { customerId: 1, createdAt: 1, id: 1 },
     options: { partialFilterExpression: belongsTo('customerId') },
@@ -42,12 +41,10 @@ export const historyEntryIndexes: readonly IndexReason[] = [
   { index: { id: 1 }, reason: 'the entries of a page' },
 ];
 
-/** The entries of a connection. */
 export function historyEntries(connection: Connection): mongo.Collection<HistoryEntryDocument> {
-  return connection.collection('historyEntries') as unknown as mongo.Collection<HistoryEntryDocument>;
+  return openCollection(connection, 'historyEntries');
 }
 
-/** Builds the indexes of the entries. */
 export async function buildHistoryIndexes(connection: Connection): Promise<void> {
   for (const { index, options } of historyEntryIndexes) {
     await historyEntries(connection).createIndex(

@@ -33,7 +33,6 @@ export interface HistoryStore {
   lines(keys: readonly HistoryKey[]): Promise<HistoryLine[]>;
 }
 
-/** Opens the histories of a connection. */
 export function historyStore(connection: Connection, tickets: TicketCollection): HistoryStore {
   const entries = historyEntries(connection);
   return {

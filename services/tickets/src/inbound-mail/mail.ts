@@ -1,6 +1,7 @@
 import type { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { MessageReference } from '../message/external-id-store.ts';
+import type { WriteCall } from '../ticket/insert.ts';
 
 const mib = 1024 * 1024;
 
@@ -64,7 +65,7 @@ export interface UnreadableMail {
 }
 
 /** The caller that takes in a mail, and its request. */
-export type MailCall = Pick<Call, 'caller' | 'trace' | 'log'> & Partial<Pick<Call, 'idempotency'>>;
+export type MailCall = WriteCall & Pick<Call, 'log'>;
 
 /** A mail that was read, and what is decided about it. Units: `receivedAt` in Unix seconds. */
 export interface IncomingMail {

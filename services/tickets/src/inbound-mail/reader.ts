@@ -41,10 +41,7 @@ export function openMailReader(
   changedLimits: Partial<SandboxLimits> = {},
   open: typeof openSandbox<MailFunctions> = openSandbox,
 ): MailReader {
-  const sandbox = open(new URL('./mail.worker.ts', import.meta.url), {
-    ...limits,
-    ...changedLimits,
-  });
+  const sandbox = open(new URL('./mail.worker.ts', import.meta.url), { ...limits, ...changedLimits });
   return {
     async read(sender, raw) {
       if (isSmall(raw)) return parseMail(raw);

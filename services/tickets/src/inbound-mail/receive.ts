@@ -9,22 +9,15 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { AddedMessage } from '../message/add.ts';
 import { isPartOfTicket, isSentBy } from '../message/checks.ts';
-import { ticketTokenHeader } from '../message/rules/ticket-token.ts';
-import { findSubchannelViolations } from '../ticket/find-subchannel-violations.ts';
-import { isProgrammatic } from '../ticket/rules/programmatic.ts';
+import { ticketTokenHeader } from '../message/rules/outgoing-mail.ts';
+import { findSubchannelViolations } from '../ticket/checks.ts';
+import { isProgrammatic } from '../ticket/rules/spam.ts';
 import { findMailbox } from '../ticket/rules/subchannels.ts';
-import { ticketSubject } from '../ticket/store/stored-ticket.ts';
-import { addMailToTicket } from './add-to-ticket.ts';
-import { createTicketOfMail } from './create-ticket.ts';
+import { ticketSubject } from '../ticket/store/document.ts';
 import type { IncomingMail, MailCall, ParsedMail, ReceivedMail } from './mail.ts';
-import type { InboundMailDeps } from './open.ts';
+import { addMailToTicket, createTicketOfMail, type InboundMailDeps } from './to-ticket.ts';
 
-/**
- * Takes in an e-mail.
- *
- * Errors: those of `takeInMail`.
- * Source: docs/reference/api.md, Incoming mail.
- */
+/** Takes in an e-mail. Errors: those of `takeInMail`. Source: docs/reference/api.md, Incoming mail. */
 export async function receiveMail(
   deps: InboundMailDeps,
   call: Call,
@@ -41,7 +34,7 @@ export async function receiveMail(
 }
 
 /** A mail that has arrived. */
-export interface ArrivedMail {
+interface ArrivedMail {
   raw: Uint8Array;
   /** The mailbox that has received it; undefined to find it by the recipients. */
   subchannelId?: number | undefined;

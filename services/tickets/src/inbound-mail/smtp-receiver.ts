@@ -1,17 +1,56 @@
 import { once } from 'node:events';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
+import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { addressKey } from '@ticketing/service-kit/admission/address-key.ts';
 import { type BodiesInFlight, bodiesInFlight } from '@ticketing/service-kit/admission/bodies-in-flight.ts';
+import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
+import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
+import { requireSpace } from '@ticketing/store/connection/free-space.ts';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
+import type { TicketSettings } from '../settings.ts';
+import { findMailbox } from '../ticket/rules/subchannels.ts';
 import { mailLimits } from './mail.ts';
+import { takeInMail } from './receive.ts';
 import { feedDataStream, readData } from './smtp-data.ts';
 import { type SessionLimits, type SmtpSessions, smtpSessions } from './smtp-sessions.ts';
+import type { InboundMailDeps } from './to-ticket.ts';
 
 SMTPStream.prototype._feedDataStream = feedDataStream;
+
+/** Starts the role `mail-receiver`: mails that arrive by SMTP are taken in on behalf of this service. */
+export function startReceiver(
+  { config, log, space, tls }: Pick<Kit<unknown, unknown>, 'config' | 'log' | 'space' | 'tls'>,
+  receiver: ReceiverConfig,
+  deps: InboundMailDeps,
+): Promise<WakefulLoop> {
+  const limits = { ...defaultSmtpLimits, bytesInFlight: config.maxBodyBytesInFlight };
+  return startSmtpReceiver({ config: receiver, limits, tls, log, handler: mailHandler(deps, { log, space }) });
+}
+
+function mailHandler(deps: InboundMailDeps, { log, space }: Pick<Kit<unknown, unknown>, 'log' | 'space'>): MailHandler {
+  return {
+    async accepts(recipient) {
+      requireSpace(space);
+      const isKnown = ({ subchannels }: TicketSettings) =>
+        subchannels && findMailbox([recipient], subchannels) !== undefined;
+      if (isKnown(await deps.settings())) return true;
+      const isAccepted = isKnown(await deps.settings('owner'));
+      if (isAccepted !== undefined) return isAccepted;
+      throw new DomainError('unavailable', 'settings_unavailable', 'The mailboxes are not known yet.');
+    },
+    async receive(mail, recipients, sender) {
+      requireSpace(space);
+      const call = { caller: serviceCaller('tickets'), trace: continueTrace(undefined), log };
+      const arrived = { raw: mail, recipients, keepDate: false, sender: `smtp ${sender}` };
+      const { ticketId, conversationId, outcome } = await takeInMail(deps, call, arrived);
+      log.info({ ticketId, conversationId, outcome }, 'a mail was taken in');
+    },
+  };
+}
 
 /** The address at which mails are received by SMTP. */
 export interface ReceiverConfig {
@@ -49,7 +88,7 @@ export const defaultSmtpLimits: Omit<SmtpLimits, 'bytesInFlight'> = {
 };
 
 /** The parts that the SMTP receiver is made from. */
-export interface ReceiverParts {
+interface ReceiverParts {
   config: ReceiverConfig;
   limits: SmtpLimits;
   tls: Pick<ServiceTls, 'files' | 'onChange'>;

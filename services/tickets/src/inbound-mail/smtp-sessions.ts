@@ -1,7 +1,6 @@
 import { addressKey } from '@ticketing/service-kit/admission/address-key.ts';
 import type { SMTPServer } from 'smtp-server';
 
-/** The limits of sessions. */
 export interface SessionLimits {
   /** Of an IPv4 address, or a /64 network of IPv6. */
   connectionsPerAddress: number;
@@ -31,7 +30,6 @@ interface Session {
   isReceiving: boolean;
 }
 
-/** Opens the sessions of a server. */
 export function smtpSessions(limits: SessionLimits, server: () => Pick<SMTPServer, 'connections'>): SmtpSessions {
   const sessions = new Map<string, Session>();
   let isStopping = false;

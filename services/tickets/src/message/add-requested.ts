@@ -12,12 +12,12 @@ import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { TagStore } from '../tag/store.ts';
-import type { StoredTicket } from '../ticket/store/stored-ticket.ts';
+import type { StoredTicket } from '../ticket/store/document.ts';
 import { type TemplateRequest, type TemplateTexts, templateViolations } from '../ticket/template/text.ts';
 import type { AddedMessage, MessageWriter, NewMessage } from './add.ts';
 
 /** The part of a request that gives the text and the files of a message. */
-export interface TextRequest extends TemplateRequest {
+interface TextRequest extends TemplateRequest {
   content?: Pick<MessageContent, 'message' | 'type'> | undefined;
   attachments: readonly AttachmentInput[];
   /** Whether the e-mail template of the ticket is rendered around `content`. */
@@ -35,7 +35,6 @@ export function textViolations(request: TextRequest): Violation[] {
   return [...(isMissing ? [missing] : []), ...templateViolations(request)];
 }
 
-/** The dependencies of `addRequestedMessage`. */
 export interface AddRequestedDeps {
   writer: MessageWriter;
   templates: TemplateTexts;

@@ -4,7 +4,6 @@ import { DomainError, mayFollowChange, notFound } from '@ticketing/errors/domain
 import { claimFiles } from '@ticketing/files/attach-files.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
@@ -12,9 +11,10 @@ import { hasSameCustomer, identifyByMessage } from '../customer/identify.ts';
 import { eventHeaderFor } from '../event-header.ts';
 import type { TextWork } from '../text/work.ts';
 import type { Commit } from '../ticket/commit.ts';
+import type { WriteCall } from '../ticket/insert.ts';
 import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
+import type { StoredTicket } from '../ticket/store/document.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import type { StoredTicket } from '../ticket/store/stored-ticket.ts';
 import { findKnownMessage, isPartOfTicket } from './checks.ts';
 import type { ExternalMessageIdStore, MessageReference } from './external-id-store.ts';
 import { decideAddedMessage, isParticipant, type MessageContext } from './rules/decision.ts';
@@ -30,9 +30,6 @@ import type { MailDocument } from './schema.ts';
 import type { ConversationStore } from './store.ts';
 import type { ShownConversation } from './views.ts';
 
-/** The caller that adds a message, and its request. */
-export type MessageCall = Pick<Call, 'caller' | 'trace'> & Partial<Pick<Call, 'idempotency'>>;
-
 /** The fields of a new message. `modifiedAt` and the fields that are made of its text follow from the others. */
 export type NewMessage = Partial<
   Omit<ConversationInput, 'bodyHtml' | 'bodyPlain' | 'bodyClean' | 'bodyRules' | 'modifiedAt'>
@@ -47,20 +44,17 @@ export interface AddedMessage extends MessageReference {
   shown?: ShownConversation | undefined;
 }
 
-/** Options of a new message. */
-export interface MessageOptions extends Pick<MessageContext, 'isProgrammatic' | 'onlyParticipants'> {
+interface MessageOptions extends Pick<MessageContext, 'isProgrammatic' | 'onlyParticipants'> {
   /** The ticket, as the caller has just read it. */
   read?: StoredTicket | undefined;
 }
 
-/** The stores of messages. */
 export interface MessageStores {
   conversations: ConversationStore;
   externalMessageIds: ExternalMessageIdStore;
   conversationIds: IdSequence;
 }
 
-/** The dependencies of a new message. */
 export interface AddMessageDeps {
   messages: MessageStores;
   tickets: TicketStore;
@@ -76,19 +70,18 @@ export interface AddMessageDeps {
 /** Adds messages to tickets. */
 export interface MessageWriter {
   /** Errors: those of `addMessage`. */
-  add(call: MessageCall, ticketId: number, message: NewMessage, options?: MessageOptions): Promise<AddedMessage>;
+  add(call: WriteCall, ticketId: number, message: NewMessage, options?: MessageOptions): Promise<AddedMessage>;
   /** Errors: those of `addDraft`. */
-  addDraft(call: MessageCall, ticketId: number, message: NewMessage): Promise<AddedMessage>;
+  addDraft(call: WriteCall, ticketId: number, message: NewMessage): Promise<AddedMessage>;
   /**
    * Finds the message that the same request, if it has an idempotency key, has added in a process that died before it
    * responded.
    */
-  findRepeated(call: MessageCall, ticketId: number): Promise<AddedMessage | undefined>;
+  findRepeated(call: WriteCall, ticketId: number): Promise<AddedMessage | undefined>;
   /** Finds the message that has an external id, if it is part of its ticket. */
   findKnown(externalId: string | null | undefined): Promise<MessageReference | undefined>;
 }
 
-/** Opens the writer. */
 export function messageWriter(deps: AddMessageDeps): MessageWriter {
   const { tickets, messages } = deps;
   return {
@@ -116,9 +109,9 @@ export function messageWriter(deps: AddMessageDeps): MessageWriter {
  * Errors: ticket_not_found, too_many_messages, concurrent_change; sandbox_busy and sandbox_crashed, for a long text.
  * Source: docs/reference/api.md, Conversations; docs/reference/architecture.md, Write.
  */
-export async function addMessage(
+async function addMessage(
   deps: AddMessageDeps,
-  call: MessageCall,
+  call: WriteCall,
   ticketId: number,
   message: NewMessage,
   { read, ...options }: MessageOptions = {},
@@ -159,7 +152,7 @@ export async function addMessage(
  */
 async function addDraft(
   deps: AddMessageDeps,
-  call: MessageCall,
+  call: WriteCall,
   ticketId: number,
   message: NewMessage,
 ): Promise<AddedMessage> {
@@ -181,7 +174,7 @@ async function addDraft(
 
 async function findRepeated(
   deps: AddMessageDeps,
-  call: MessageCall,
+  call: WriteCall,
   ticketId: number,
 ): Promise<AddedMessage | undefined> {
   if (!call.idempotency) return undefined;
@@ -206,20 +199,20 @@ export async function newMail(
 /** The texts that are made of the body of a message. */
 export function messageTexts(
   textWork: TextWork,
-  call: MessageCall,
+  call: WriteCall,
   { body, type }: Pick<ConversationInput, 'body' | 'type'>,
 ) {
   return textWork.bodyFields(body, call.caller, type === ContentType.TEXT);
 }
 
-function newConversationId({ messages }: AddMessageDeps, { idempotency }: MessageCall): Promise<number> {
+function newConversationId({ messages }: AddMessageDeps, { idempotency }: WriteCall): Promise<number> {
   const next = () => messages.conversationIds.next();
   return idempotency ? idempotency.reserve('conversation', next) : next();
 }
 
 async function newConversation(
   deps: AddMessageDeps,
-  call: MessageCall,
+  call: WriteCall,
   message: NewMessage,
   ids: Pick<ConversationState, 'id' | 'ticketId'>,
 ): Promise<ConversationState> {

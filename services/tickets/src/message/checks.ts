@@ -1,6 +1,6 @@
 import { DomainError, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import { type Caller, callerKey, hasRight, isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import { foldedAddress } from '../rules/addresses.ts';
+import { foldedAddress } from '../rules/mail-headers.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
 import type { TicketMessages, TicketStore } from '../ticket/store/store.ts';
 import type { ExternalMessageIdStore, MessageReference } from './external-id-store.ts';

@@ -37,7 +37,6 @@ export interface ExternalMessageIdStore {
   ofTicket(ticketId: number, count: number): Promise<{ externalId: string; conversationId: number }[]>;
   /** Frees an external id, if it belongs to this message. */
   freeOne(externalId: string, claimed: MessageReference): Promise<void>;
-  /** Frees the external ids of a message. */
   freeMessage(conversationId: number): Promise<void>;
   /** Frees the external ids of the messages of a ticket. */
   free(ticketId: number): Promise<void>;
@@ -56,7 +55,6 @@ interface ExternalMessageIdDocument extends MessageReference {
   unseenSince?: Date;
 }
 
-/** Opens the external ids of messages on a connection. */
 export function externalMessageIdStore(connection: Connection): ExternalMessageIdStore {
   const externalIds = externalMessageIdModel(connection);
   const insert = batchedInsert(externalIds.collection);
@@ -130,7 +128,6 @@ function toReference({ ticketId, conversationId }: MessageReference): MessageRef
   return { ticketId, conversationId };
 }
 
-/** The model of the external ids of messages on a connection. */
 export function externalMessageIdModel(connection: Connection): Model<ExternalMessageIdDocument> {
   const schema = new Schema<ExternalMessageIdDocument>(
     { _id: String, ticketId: Number, conversationId: Number, unseenSince: Date },

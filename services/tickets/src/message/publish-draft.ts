@@ -1,11 +1,9 @@
 import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
-import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { eventHeaderFor } from '../event-header.ts';
 import type { ReadSettings } from '../settings.ts';
-import type { Commit } from '../ticket/commit.ts';
-import type { TicketStore } from '../ticket/store/store.ts';
-import { type MessageStores, newMail, requireRoom } from './add.ts';
+import { type AddMessageDeps, newMail, requireRoom } from './add.ts';
 import { messageWasSent } from './checks.ts';
 import { decidePublishedDraft } from './rules/decision.ts';
 import type { ConversationInput, ConversationState } from './rules/fields.ts';
@@ -16,15 +14,9 @@ import type { StoredConversation } from './store.ts';
 /** While a process publishes a draft, no other changes it. A call that lasts longer than this has been aborted. */
 const publishingForMs = 60_000;
 
-/** The dependencies of `publishDraft`. */
-export interface PublishDraftDeps {
-  messages: MessageStores;
-  tickets: TicketStore;
+export interface PublishDraftDeps
+  extends Pick<AddMessageDeps, 'messages' | 'tickets' | 'commit' | 'mailQueue' | 'runtime'> {
   settings: ReadSettings;
-  commit: Commit;
-  /** Notified when a mail is queued. */
-  mailQueue: { wake(): void };
-  runtime: Runtime;
 }
 
 /**

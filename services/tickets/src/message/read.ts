@@ -14,8 +14,7 @@ import { messageBytes } from './rules/fields.ts';
 import type { ConversationStore } from './store.ts';
 import type { MessageViews, ShownConversation } from './views.ts';
 
-/** The dependencies of reads of messages. */
-export interface ReadMessageDeps {
+interface ReadMessageDeps {
   tickets: Pick<TicketStore, 'findMessages'>;
   conversations: ConversationStore;
   views: MessageViews;

@@ -9,13 +9,13 @@ import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import { addressViolations } from '../rules/addresses.ts';
+import { addressViolations } from '../rules/mail-headers.ts';
 import type { ReadSettings } from '../settings.ts';
-import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
+import { findMailboxViolations } from '../ticket/checks.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
 import { ownAddresses } from '../ticket/rules/subchannels.ts';
+import { ticketSubject } from '../ticket/store/document.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 import {
   type AddRequestedDeps,
   addRequestedMessage,
@@ -27,8 +27,7 @@ import { chooseRecipients, recipientViolations, replySubject } from './rules/rep
 import { mailFields, messageSender } from './sender.ts';
 import type { MessageViews, ShownReference } from './views.ts';
 
-/** The dependencies of requests that write a message. */
-export interface WriteMessageDeps extends AddRequestedDeps {
+interface WriteMessageDeps extends AddRequestedDeps {
   tickets: Pick<TicketStore, 'find'>;
   settings: ReadSettings;
   views: MessageViews;
@@ -168,11 +167,7 @@ async function planRecord(
   const sender = direction === Direction.IN ? customer : await messageSender(deps, call, subchannelId);
   return {
     ...sender,
-    direction,
-    to,
-    cc,
-    bcc,
-    intentIds,
+    ...{ direction, to, cc, bcc, intentIds },
     private: request.private ?? false,
     agentId: direction !== Direction.IN && isHuman(call.caller) ? call.caller.profileId : null,
     subject: request.subject ?? (request.private ? null : replySubject(ticket)),

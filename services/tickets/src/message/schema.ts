@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import type { Lease } from '@ticketing/store/leases/lease.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 import type { IndexReason } from '../ticket/store/schema.ts';
@@ -38,10 +39,9 @@ export interface MailDocument {
 const conversationsName = 'conversations';
 
 /** The driver's collection of messages, without mongoose. */
-export type ConversationCollection = mongo.Collection<ConversationDocument>;
+type ConversationCollection = mongo.Collection<ConversationDocument>;
 
-/** The indexes of the messages. */
-export const conversationIndexes: readonly IndexReason[] = [
+const conversationIndexes: readonly IndexReason[] = [
   {
     index: { ticketId: 1, createdAt: 1, _id: 1, bytes: 1 },
     reason: 'the messages of a ticket, oldest first, and their sizes',
@@ -59,7 +59,6 @@ export const conversationIndexes: readonly IndexReason[] = [
   },
 ];
 
-/** The model of the messages on a connection. */
 export function conversationModel(connection: Connection): Model<ConversationDocument> {
   const fields = Object.fromEntries(
     conversationFieldNames.map((name) => [name, { type: conversationFields[name].type }]),
@@ -85,7 +84,6 @@ export function conversationModel(connection: Connection): Model<ConversationDoc
   return connection.model<ConversationDocument>('Conversation', schema as unknown as Schema<ConversationDocument>);
 }
 
-/** The collection of the messages. */
 export function conversationCollection(connection: Connection): ConversationCollection {
-  return connection.collection(conversationsName) as unknown as ConversationCollection;
+  return openCollection(connection, conversationsName);
 }

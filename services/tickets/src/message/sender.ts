@@ -4,31 +4,28 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import { type ReadSettings, settingsKnowing, type TicketSettings } from '../settings.ts';
+import { type ReadSettings, settingsKnowing } from '../settings.ts';
+import type { WriteCall } from '../ticket/insert.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
-import { type MessageCall, type MessageStores, newMail } from './add.ts';
+import { type AddMessageDeps, newMail } from './add.ts';
 import type { ConversationInput } from './rules/fields.ts';
 import { newMessageId } from './rules/outgoing-mail.ts';
 import { chooseSender } from './rules/reply.ts';
 import { openingMessage } from './views.ts';
 
 /** The fields of a message that say who sends it, and by which mailbox. */
-export type SenderFields = AuthorFields & Pick<ConversationInput, 'from' | 'fromName' | 'subchannelId'>;
+type SenderFields = AuthorFields & Pick<ConversationInput, 'from' | 'fromName' | 'subchannelId'>;
 
 type AuthorFields = Pick<ConversationInput, 'agentId' | 'authorKey' | 'isAutomatic'>;
 
 /** The sender of a message that a caller writes: the mailbox with this id, and the caller as its author. */
 export async function messageSender(
   deps: { settings: ReadSettings },
-  { caller }: MessageCall,
+  { caller }: WriteCall,
   subchannelId: number | null,
 ): Promise<SenderFields> {
   const settings = await settingsKnowing(deps.settings, [subchannelId]);
-  return { ...senderBy(settings, subchannelId), ...authorFields(caller), subchannelId };
-}
-
-function senderBy({ subchannels, mailFrom }: TicketSettings, subchannelId: number | null) {
-  return chooseSender(subchannelId === null ? undefined : subchannels?.get(subchannelId), mailFrom);
+  return { ...chooseSender(settings, subchannelId), ...authorFields(caller), subchannelId };
 }
 
 function authorFields(caller: Caller): AuthorFields {
@@ -37,8 +34,8 @@ function authorFields(caller: Caller): AuthorFields {
 }
 
 /** Asks the owner of the settings for a sender that this process does not know. Errors: settings_unavailable. */
-export async function askSender({ settings }: { settings: ReadSettings }, sender: SenderFields): Promise<SenderFields> {
-  return sender.from === null ? { ...sender, ...senderBy(await settings('owner'), sender.subchannelId) } : sender;
+async function askSender({ settings }: { settings: ReadSettings }, sender: SenderFields): Promise<SenderFields> {
+  return sender.from === null ? { ...sender, ...chooseSender(await settings('owner'), sender.subchannelId) } : sender;
 }
 
 /**
@@ -63,12 +60,7 @@ export async function mailFields(
   };
 }
 
-/** The dependencies of `storeOpeningMail`. */
-export interface OpeningMailDeps {
-  messages: MessageStores;
-  settings: ReadSettings;
-  runtime: Runtime;
-}
+type OpeningMailDeps = Pick<AddMessageDeps, 'messages' | 'runtime'> & { settings: ReadSettings };
 
 /**
  * Stores the first message of a new ticket apart from it if it is to be sent as a mail: on a ticket of channel email with
@@ -77,11 +69,7 @@ export interface OpeningMailDeps {
  *
  * Source: docs/reference/api.md, Outgoing mail.
  */
-export async function storeOpeningMail(
-  deps: OpeningMailDeps,
-  call: MessageCall,
-  ticket: TicketState,
-): Promise<number[]> {
+export async function storeOpeningMail(deps: OpeningMailDeps, call: WriteCall, ticket: TicketState): Promise<number[]> {
   const { conversations, externalMessageIds } = deps.messages;
   if (!(await isSent(deps, ticket))) return [];
   const sender = await askSender(deps, await messageSender(deps, call, ticket.subchannelId));

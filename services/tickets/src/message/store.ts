@@ -23,24 +23,14 @@ export interface StoredConversation {
   mail: MailDocument | null;
 }
 
-/** The id of a message, and how large it is. */
-export interface ConversationSize {
-  id: number;
-  bytes: number;
-}
-
-/** The files that a message lists. */
-export type ConversationFiles = Pick<ConversationState, 'id' | 'attachments'>;
-
 /** A message that may be in no ticket, and since when. */
-export interface UnseenMessage {
+interface UnseenMessage {
   id: number;
   ticketId: number;
   unseenSince: Date;
 }
 
-/** Options of a change. */
-export interface ConversationChange {
+interface ConversationChange {
   set?: Partial<ConversationInput>;
   mail?: MailDocument | null;
   /** Keeps others from changing the message until then. Units: ms from now. */
@@ -59,9 +49,9 @@ export interface ConversationStore {
   find(id: number): Promise<StoredConversation | undefined>;
   findSome(ids: readonly number[]): Promise<StoredConversation[]>;
   /** The sizes of the messages of a ticket, oldest first, also of those that the ticket does not have yet. The index has them. */
-  findSizes(ticketId: number): Promise<ConversationSize[]>;
+  findSizes(ticketId: number): Promise<{ id: number; bytes: number }[]>;
   /** The files of those messages of a ticket that list some, also of messages that the ticket does not have yet. */
-  findFiles(ticketId: number, attachmentId?: string): Promise<ConversationFiles[]>;
+  findFiles(ticketId: number, attachmentId?: string): Promise<Pick<ConversationState, 'id' | 'attachments'>[]>;
   /** Takes a file out of the lists of all messages of a ticket. */
   removeAttachment(ticketId: number, attachmentId: string): Promise<void>;
   /** How many messages a ticket has received since a time, up to a limit. Units: Unix seconds. */
@@ -82,7 +72,6 @@ export interface ConversationStore {
   removeUnseen(unseen: UnseenMessage): Promise<boolean>;
 }
 
-/** Opens the messages on a connection. */
 export function conversationStore(connection: Connection): ConversationStore {
   const conversations = conversationCollection(connection);
   const toStored = (document: ConversationDocument): StoredConversation => ({
@@ -206,7 +195,6 @@ function storedFields(fields: Partial<ConversationInput>): Record<string, unknow
   return Object.fromEntries(names.map((name) => [name, conversationField(name).store(fields[name])]));
 }
 
-/** The message of a document. */
 export function fromDocument(document: ConversationDocument): ConversationState {
   const fields = conversationFieldNames.map((name) => [name, conversationField(name).load(document[name] as never)]);
   return {

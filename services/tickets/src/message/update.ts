@@ -7,15 +7,13 @@ import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain
 import { claimFiles, releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { attachDraftFiles, type DraftFiles } from '@ticketing/files/draft-files.ts';
-import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
-import type { TextWork } from '../text/work.ts';
-import { findMailboxViolations } from '../ticket/find-subchannel-violations.ts';
-import { ticketSubject } from '../ticket/store/stored-ticket.ts';
-import { messageTexts } from './add.ts';
+import { findMailboxViolations } from '../ticket/checks.ts';
+import { ticketSubject } from '../ticket/store/document.ts';
+import { type AddMessageDeps, messageTexts } from './add.ts';
 import {
   type FoundConversation,
   findConversation,
@@ -32,11 +30,7 @@ import type { StoredConversation } from './store.ts';
 /** The fields that a private note has too. */
 const noteFields = ['content', 'is_draft'];
 
-/** The dependencies of `updateConversation`. */
-export interface UpdateConversationDeps extends PublishDraftDeps {
-  attachments: FileContext;
-  textWork: TextWork;
-}
+type UpdateConversationDeps = PublishDraftDeps & Pick<AddMessageDeps, 'attachments' | 'textWork'>;
 
 /**
  * Changes a draft or a private note; publishes a draft.

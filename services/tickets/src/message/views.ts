@@ -12,6 +12,7 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { type Caller, callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { Profile, ProfileStore } from '@ticketing/store/cache/profile-store.ts';
 import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
+import { withoutNulls } from '../customer/rules/customer.ts';
 import { type ReadSettings, settingsKnowing } from '../settings.ts';
 import { shownBody, type TextOptions, withCurrentTexts } from '../text/shown-body.ts';
 import type { TextWork } from '../text/work.ts';
@@ -75,8 +76,7 @@ export interface MessageViews {
   readOpening(caller: Caller, ticketId: number): Promise<ShownConversation>;
 }
 
-/** The dependencies of the views. */
-export interface MessageViewDeps {
+interface MessageViewDeps {
   tickets: TicketStore;
   conversations: ConversationStore;
   profiles: ProfileStore;
@@ -85,7 +85,6 @@ export interface MessageViewDeps {
   pages: PageBudget;
 }
 
-/** Opens the views. */
 export function messageViews(deps: MessageViewDeps): MessageViews {
   const list: MessageViews['list'] = (shown, options) => showMessages(deps, shown, options);
   const readOpening: MessageViews['readOpening'] = async (caller, ticketId) => {
@@ -142,33 +141,17 @@ function toProto(
   body: string | undefined,
   profiles: ReadonlyMap<number, Profile>,
 ): Conversation {
+  const { id, ticketId, type, direction, from, fromName, to, cc, bcc, subject, bodyPlain, bodyClean } = conversation;
+  const { agentId, subchannelId, externalConversationId, modifiedBy, publishedBy } = conversation;
   return {
     $typeName: 'ticketing.tickets.v1.Conversation',
-    id: conversation.id,
-    ticketId: conversation.ticketId,
-    type: conversation.type,
-    direction: conversation.direction,
-    private: conversation.private,
-    isDraft,
-    to: [...conversation.to],
-    cc: [...conversation.cc],
-    bcc: [...conversation.bcc],
-    ...given({
-      from: conversation.from,
-      fromName: conversation.fromName,
-      subject: conversation.subject,
-      body: body ?? null,
-      bodyPlain: conversation.bodyPlain,
-      bodyClean: conversation.bodyClean,
-      agentId: conversation.agentId,
-      subchannelId: conversation.subchannelId,
-      externalConversationId: conversation.externalConversationId,
-      modifiedBy: conversation.modifiedBy,
-      publishedBy: conversation.publishedBy,
-    }),
+    ...{ id, ticketId, type, direction, private: conversation.private, isDraft },
+    ...{ to: [...to], cc: [...cc], bcc: [...bcc] },
+    ...withoutNulls({ from, fromName, subject, body: body ?? null, bodyPlain, bodyClean, agentId, subchannelId }),
+    ...withoutNulls({ externalConversationId, modifiedBy, publishedBy }),
     sender: toSender(conversation, profiles),
     intentIds: [...conversation.intentIds],
-    attachments: attachmentMessages(`/ticket/${conversation.ticketId}`, conversation.attachments),
+    attachments: attachmentMessages(`/ticket/${ticketId}`, conversation.attachments),
     // A draft whose publishing was interrupted is not sent.
     deliveryStatus: isDraft ? DeliveryStatus.NONE : deliveryStatus,
     ...(createdAt === null ? {} : { createdAt: toTimestamp(createdAt) }),
@@ -184,12 +167,5 @@ function toSender(
   const names = [profile?.firstName, profile?.lastName].filter((name) => name !== undefined && name !== null);
   const name = agentId === null ? fromName : names.join(' ') || null;
   const email = agentId === null ? from : (profile?.email ?? null);
-  return { $typeName: 'ticketing.tickets.v1.ConversationSender', ...given({ id: agentId, name, email }) };
-}
-
-type Given<Values> = { [Name in keyof Values]?: NonNullable<Values[Name]> };
-
-/** Leaves out null values: the contract writes an unset field as an absent one. */
-function given<Values extends object>(values: Values): Given<Values> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as Given<Values>;
+  return { $typeName: 'ticketing.tickets.v1.ConversationSender', ...withoutNulls({ id: agentId, name, email }) };
 }

@@ -1,14 +1,12 @@
 import { resolve } from 'node:path';
 import type { ConfigReader } from '@ticketing/runtime/config-reader.ts';
-import { folderTransport, type MailTransport, type SmtpConfig, smtpTransport } from './transport.ts';
+import { folderTransport, type SmtpConfig, smtpTransport } from './transport.ts';
 
-/** The configuration of outgoing mails. */
 export interface MailConfig {
   mail: MailDestination | undefined;
 }
 
-/** The destination of outgoing mails. */
-export type MailDestination = { kind: 'smtp'; smtp: SmtpConfig } | { kind: 'folder'; folder: string };
+type MailDestination = { kind: 'smtp'; smtp: SmtpConfig } | { kind: 'folder'; folder: string };
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const defaultPorts = new Map([
@@ -66,17 +64,10 @@ function isServerUrl(text: string): boolean {
   return defaultPorts.has(protocol) && hostname !== '' && isBare;
 }
 
-/** A transport, with a sentence about it, and how many mails it takes at once. */
-export interface OpenedTransport {
-  transport: MailTransport;
-  description: string;
-  maxConcurrent: number;
-}
-
 const filesAtOnce = 4;
 
-/** Opens the transport to a destination. */
-export function openTransport(destination: MailDestination): OpenedTransport {
+/** Opens the transport to a destination, with a sentence about it, and says how many mails it takes at once. */
+export function openTransport(destination: MailDestination) {
   if (destination.kind === 'folder') {
     const { folder } = destination;
     return {

@@ -1,8 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import type { OutgoingMail } from '../message/rules/outgoing-mail.ts';
-import { ticketTokens } from '../message/rules/ticket-token.ts';
+import { type OutgoingMail, ticketTokens } from '../message/rules/outgoing-mail.ts';
 import { type MailerOptions, startMailer } from './mailer.ts';
 import type { ClaimedMail, MailQueue, MailState } from './store.ts';
 import type { MailOutcome, MailTransport } from './transport.ts';

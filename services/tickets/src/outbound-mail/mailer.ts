@@ -5,10 +5,10 @@ import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ti
 import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
 import { whileRenewing } from '@ticketing/store/leases/lease.ts';
 import { type OutgoingMail, recipientsLeft } from '../message/rules/outgoing-mail.ts';
-import { type AttemptContext, attemptMail, type SenderSettings, stateAfter } from './attempt.ts';
+import type { SenderSettings } from '../ticket/rules/subchannels.ts';
+import { type AttemptContext, attemptMail, stateAfter } from './attempt.ts';
 import type { ClaimedMail, MailQueue, MailState } from './store.ts';
 
-/** The dependencies and options of a mailer. */
 export interface MailerOptions extends AttemptContext {
   queue: MailQueue;
   settings(): Promise<SenderSettings>;
@@ -29,7 +29,7 @@ export interface MailerOptions extends AttemptContext {
 }
 
 /** The times of a mailer. Tests shorten them. */
-export interface MailerTimes {
+interface MailerTimes {
   pollMs: { busy: number; idle: number };
   /** How often a lease is renewed. */
   renewMs: number;

@@ -8,23 +8,22 @@ import type { Database } from '@ticketing/store/connection/database.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { isPartOfTicket } from '../message/checks.ts';
 import type { ExternalMessageIdStore } from '../message/external-id-store.ts';
-import type { TicketTokens } from '../message/rules/ticket-token.ts';
+import type { TicketTokens } from '../message/rules/outgoing-mail.ts';
+import type { SenderSettings } from '../ticket/rules/subchannels.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import type { SenderSettings } from './attempt.ts';
 import { type MailConfig, openTransport } from './config.ts';
 import { startMailer } from './mailer.ts';
 import { type MailQueue, type MailState, outgoingMailStore, type QueueSize } from './store.ts';
 
 /** The mailer of this process. */
-export interface Mailer {
+interface Mailer {
   /** Has a started mailer look for mails at once. A process without the role `mailer` leaves them to the others. */
   wake(): void;
   /** Errors: a ConfigError, if no destination of mails is configured. */
   start(): WakefulLoop;
 }
 
-/** The dependencies of the mailer. */
-export interface MailerDeps {
+interface MailerDeps {
   tickets: Pick<TicketStore, 'findMessages'>;
   externalMessageIds: Pick<ExternalMessageIdStore, 'freeOne'>;
   files: Pick<FileStore, 'read'>;

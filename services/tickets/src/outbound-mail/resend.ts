@@ -9,11 +9,10 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { findConversation } from '../message/checks.ts';
 import type { ConversationStore } from '../message/store.ts';
 import type { MessageViews } from '../message/views.ts';
+import { ticketSubject } from '../ticket/store/document.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import { ticketSubject } from '../ticket/store/stored-ticket.ts';
 
-/** The dependencies of `resendConversation`. */
-export interface ResendDeps {
+interface ResendDeps {
   tickets: Pick<TicketStore, 'findMessages'>;
   conversations: ConversationStore;
   views: Pick<MessageViews, 'single'>;

@@ -85,7 +85,7 @@ export interface SmtpConfig {
 }
 
 /** How long a step may take. Tests shorten them. */
-export interface SmtpTimes {
+interface SmtpTimes {
   connectMs: number;
   /** The longest time without a byte from the server. */
   silenceMs: number;

@@ -9,19 +9,16 @@ import { type Condition, matchesValue, readFilters } from '@ticketing/rest/codec
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { combineQueries, type Query } from '@ticketing/store/document/field-query.ts';
-import type { ReadSettings, TicketSettings } from '../settings.ts';
-import type { TagStore } from '../tag/store.ts';
+import type { TicketSettings } from '../settings.ts';
+import type { CheckDeps } from '../ticket/checks.ts';
 import { ticketFields } from '../ticket/rules/fields.ts';
 import { filterKeys } from '../ticket/rules/keys.ts';
 import { queueGroups } from '../ticket/rules/queue-keys.ts';
 import { compileConditions, runTimeSpamQueries, scopeQueries } from '../ticket/store/filter-query.ts';
 import type { QueueStore } from './store.ts';
 
-/** The dependencies of `getLatestTickets`. */
-export interface QueueDeps {
+interface QueueDeps extends CheckDeps {
   queue: QueueStore;
-  tags: Pick<TagStore, 'tree'>;
-  settings: ReadSettings;
   runtime: Runtime;
 }
 
@@ -64,28 +61,22 @@ export async function getLatestTickets(
   };
 }
 
-/** The queue of tickets, in the order of the settings. Each operation returns the id of a ticket, if there is one. */
-export interface TicketQueue {
-  first(): Promise<number | undefined>;
-  /** The next ticket before or after a position. `key` is the position, as `queueKeys` makes it for a ticket. */
-  neighbour(side: 'before' | 'after', key: string): Promise<number | undefined>;
-}
-
 const statusKey = 't.status';
 const spamStatusKey = 't.spamStatus';
 
 /**
- * Opens the queue of the tickets that match all conditions and scope queries. Without a condition on `t.status` it has
- * open tickets only, and without one on `t.spamStatus` no spam.
+ * Opens the queue of the tickets that match all conditions and scope queries, in the order of the settings. Without a
+ * condition on `t.status` it has open tickets only, and without one on `t.spamStatus` no spam. Each operation returns the
+ * id of a ticket, if there is one.
  *
  * Source: docs/reference/api.md, Queue.
  */
-export function openQueue(
+function openQueue(
   { queue, runtime }: { queue: QueueStore; runtime: Runtime },
   settings: TicketSettings,
   conditions: readonly Condition[] = [],
   scope: readonly Query[] = [],
-): TicketQueue {
+) {
   const isOnStatus = ({ key }: Condition) => key === statusKey;
   const includesSpam = conditions.some(({ key }) => key === spamStatusKey);
   const groups = wantedGroups(conditions.filter(isOnStatus), includesSpam);
@@ -98,7 +89,8 @@ export function openQueue(
   const request = { query, groups, order: settings.routingOrder, isFiltered: others.length > 0 };
   return {
     first: () => queue.first({ ...request, position: undefined }),
-    neighbour: (side, key) => queue.first({ ...request, position: { side, key } }),
+    /** The next ticket before or after a position. `key` is the position, as `queueKeys` makes it for a ticket. */
+    neighbour: (side: 'before' | 'after', key: string) => queue.first({ ...request, position: { side, key } }),
   };
 }
 

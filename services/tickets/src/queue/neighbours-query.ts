@@ -23,13 +23,13 @@ export interface QueueView {
 }
 
 /** The tickets before and after a position; undefined at an end of the queue. */
-export interface Neighbours {
+interface Neighbours {
   previous: number | undefined;
   next: number | undefined;
 }
 
 /** The neighbours of tickets in the queue, from windows of it that are kept for almost a second. */
-export interface QueueNeighbours {
+interface QueueNeighbours {
   /**
    * Finds the neighbours of a position. Changes that this process has made are in the result; those of other processes
    * may be missing for a second.

@@ -18,7 +18,7 @@ export interface QueueStore {
 }
 
 /** Which ticket of the queue to find. */
-export interface QueueRequest {
+interface QueueRequest {
   query: Query;
   /** The numbers of the queue groups to search. */
   groups: readonly number[];
@@ -31,7 +31,6 @@ export interface QueueRequest {
 
 type QueueEntry = Pick<TicketDocument, 'queueKeys'>;
 
-/** Opens the queue of a collection of tickets. */
 export function queueStore(tickets: TicketCollection): QueueStore {
   const inTime = <Result>(operation: () => Promise<Result>) =>
     storeCall(() => translateTimeLimit(tooSlowDetail, operation));

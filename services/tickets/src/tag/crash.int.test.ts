@@ -12,7 +12,7 @@ import mongoose from 'mongoose';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
-import { cleanUpDeletedTags } from './delete.ts';
+import { cleanUpDeletedTags } from './tags.ts';
 
 let tickets: TicketsHarness;
 let database: Database;

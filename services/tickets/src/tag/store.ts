@@ -3,12 +3,19 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Decide } from '@ticketing/store/change-log/change-decisions.ts';
 import type { LogDocument } from '@ticketing/store/change-log/change-reader.ts';
 import { openChangeLog } from '@ticketing/store/change-log/change-writer.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { duplicatesIn, storeCall } from '@ticketing/store/document/store-error.ts';
-import { type Connection, type Model, type mongo, Schema } from 'mongoose';
-import { applyTagChange, type DeletedTag, type TagChange, type TagEvent } from './rules/tag.ts';
-import { type TagState, type TagTree, tagTree } from './rules/tree.ts';
+import { type Connection, type Model, Schema } from 'mongoose';
+import {
+  applyTagChange,
+  type DeletedTag,
+  type TagChange,
+  type TagEvent,
+  type TagState,
+  type TagTree,
+  tagTree,
+} from './rules.ts';
 
-/** The name of the collection of tags. */
 export const tagCollection = 'tags';
 
 /** The document of a tag. The end of its cleanup removes `cleanUpUntil` and the profile that deleted the tag. */
@@ -39,7 +46,6 @@ const erasable = {
 /** The names of the fields that a deletion erases. */
 const erasableFields = Object.keys(erasable);
 
-/** The model of the tags on a connection. */
 export function tagModel(connection: Connection): Model<TagDocument> {
   const schema = new Schema(
     {
@@ -64,9 +70,7 @@ export function tagModel(connection: Connection): Model<TagDocument> {
 export interface TagStore {
   /** All tags as of now. */
   tree(): Promise<TagTree>;
-  /**
-   * All tags, at most one second old. Enough to write a tag to a ticket: the cleanup removes a deleted one.
-   */
+  /** All tags, at most one second old. Enough to write a tag to a ticket: the cleanup removes a deleted one. */
   recentTree(): Promise<TagTree>;
   /**
    * Changes a tag as `decide` says for the current tree. If another process changes a tag first, `decide` is called
@@ -102,7 +106,7 @@ export function tagStore(connection: Connection, onEvent: () => void, { random }
 
   const logged = openChangeLog<TagState, TagChange, TagTree>({
     logId: 'tags',
-    logs: connection.collection('tagLog') as unknown as mongo.Collection<LogDocument<TagChange>>,
+    logs: openCollection<LogDocument<TagChange>>(connection, 'tagLog'),
     readId: ({ tag }) => tag.id,
     applyTo: applyTagChange,
     readItems: async () => toTags(await tags.find({}, { outbox: 0, outboxSince: 0, unsent: 0 }).lean<TagDocument[]>()),

@@ -4,8 +4,7 @@ import type { Tag } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
-import type { TagEvent } from './rules/tag.ts';
-import type { TagState, TagTree } from './rules/tree.ts';
+import type { TagEvent, TagState, TagTree } from './rules.ts';
 
 function tagMessage(tag: TagState, tree: TagTree): Tag {
   return {

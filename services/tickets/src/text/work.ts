@@ -26,7 +26,7 @@ export interface TextWork {
 type Texts = readonly (string | number | null)[];
 
 /** The actor that causes the work. */
-export interface TextActor {
+interface TextActor {
   profileId: number | null;
   kind: string;
   /** The name of a service that acts on its own behalf. */
@@ -34,7 +34,7 @@ export interface TextActor {
 }
 
 /** The fields that are made of a body, and the number of the rules by which they were made. */
-export interface BodyFields {
+interface BodyFields {
   bodyHtml: BodyTexts['bodyHtml'];
   bodyPlain: string | null;
   bodyClean: string | null;

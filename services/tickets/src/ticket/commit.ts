@@ -5,12 +5,11 @@ import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/calle
 import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { hasSameCustomer } from '../customer/identify.ts';
 import { type ReadSettings, settingsKnowing } from '../settings.ts';
-import { withAutoExecution } from './rules/auto-execution.ts';
-import type { RecordedChange, TicketDecision } from './rules/decision.ts';
+import { type RecordedChange, type TicketDecision, withAutoExecution } from './rules/decision.ts';
 import type { TicketFieldName, TicketInput, TicketState } from './rules/fields.ts';
 import { shownSubchannelId } from './rules/subchannels.ts';
+import type { StoredTicket } from './store/document.ts';
 import type { TicketStore } from './store/store.ts';
-import type { StoredTicket } from './store/stored-ticket.ts';
 
 /** The plan of a change of a ticket. */
 export interface ChangePlan {
@@ -33,7 +32,6 @@ export interface ChangePlan {
 /** Writes a planned change of a ticket, and returns the ticket after it. Errors: those of `commitChange`. */
 export type Commit = (plan: ChangePlan) => Promise<StoredTicket>;
 
-/** The dependencies of `commitChange`. */
 export interface CommitDeps {
   tickets: Pick<TicketStore, 'find' | 'update' | 'setWorkedOn'>;
   settings: ReadSettings;

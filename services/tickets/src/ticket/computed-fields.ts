@@ -10,14 +10,14 @@ import { attachmentMessages } from '@ticketing/files/attachment-message.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Profile } from '@ticketing/store/cache/profile-store.ts';
 import { legitimationMessage } from '../customer/rules/legitimation.ts';
-import type { TagTree } from '../tag/rules/tree.ts';
+import type { TagTree } from '../tag/rules.ts';
 import { tagMessages } from '../tag/to-proto.ts';
 import { ticketFields } from './rules/fields.ts';
 import { activeWithinSeconds } from './rules/keys.ts';
 import { replyRecipients } from './rules/reply-recipients.ts';
 import { type Subchannels, shownInterface, shownSubchannelId } from './rules/subchannels.ts';
 import { hasRequiredSkills, workingIds } from './rules/worked-on.ts';
-import type { StoredTicket } from './store/stored-ticket.ts';
+import type { StoredTicket } from './store/document.ts';
 
 /** The context in which the message of a ticket is made. Units: `now` in Unix seconds. */
 export interface RenderContext {
@@ -35,7 +35,6 @@ export interface RenderContext {
   now: number;
 }
 
-/** The names of all computed fields. */
 export const computedFieldNames = [
   'ccEmails',
   'bccEmails',

@@ -18,29 +18,26 @@ import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-co
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { eventHeaderFor } from '../event-header.ts';
-import { addressViolations } from '../rules/addresses.ts';
+import { addressViolations } from '../rules/mail-headers.ts';
 import type { ReadSettings } from '../settings.ts';
-import { unknownTags } from '../tag/rules/tag.ts';
-import type { TagTree } from '../tag/rules/tree.ts';
+import { type TagTree, unknownTags } from '../tag/rules.ts';
 import type { TagStore } from '../tag/store.ts';
 import type { TextWork } from '../text/work.ts';
+import { findSubchannelViolations } from './checks.ts';
 import { type ChangePlan, type Commit, isApplied, previewChange } from './commit.ts';
-import { findSubchannelViolations } from './find-subchannel-violations.ts';
-import { decideTicket, type InsertCall, type TicketDraft } from './insert.ts';
-import { readSlaRules } from './plan-patch.ts';
-import { ticketInputReader } from './read-patch.ts';
+import { decideTicket, type TicketDraft, type WriteCall } from './insert.ts';
+import { readSlaRules, ticketInputReader } from './patch.ts';
 import { followCustomer } from './refresh-customer.ts';
 import { decideFields } from './rules/decision.ts';
 import type { TicketInput, TicketState } from './rules/fields.ts';
 import { withStricterTargets } from './rules/sla.ts';
+import { newStoredTicket, type StoredTicket, ticketSubject } from './store/document.ts';
 import type { ExternalIdStore } from './store/external-id-store.ts';
 import type { TicketStore } from './store/store.ts';
-import { newStoredTicket, type StoredTicket, ticketSubject } from './store/stored-ticket.ts';
 import { type TemplateTexts, templateViolations } from './template/text.ts';
 import type { TicketViews } from './views.ts';
 
-/** The dependencies of `createTicket`. */
-export interface CreateTicketDeps {
+interface CreateTicketDeps {
   tags: TagStore;
   settings: ReadSettings;
   textWork: TextWork;
@@ -58,15 +55,15 @@ export interface TicketWrites {
   ids: TicketIds;
   customers: CustomerDirectory;
   /** Reads all that a new ticket depends on (`draftTicket`). */
-  draft(call: InsertCall, input: TicketInput, ids: { id: number; openingMessageId?: number }): Promise<TicketDraft>;
+  draft(call: WriteCall, input: TicketInput, ids: { id: number; openingMessageId?: number }): Promise<TicketDraft>;
   /** Inserts a ticket; undefined if its id is taken (`insertTicket`). */
-  insert(call: InsertCall, ticket: TicketState): Promise<StoredTicket | undefined>;
+  insert(call: WriteCall, ticket: TicketState): Promise<StoredTicket | undefined>;
   commit: Commit;
   runtime: Runtime;
 }
 
 /** The ids of tickets, and their external ids. */
-export interface TicketIds {
+interface TicketIds {
   sequence: IdSequence;
   external: ExternalIdStore;
   /** Whether an id was closed before its ticket was inserted. */

@@ -9,22 +9,18 @@ import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
-import type { ReadSettings } from '../settings.ts';
-import type { TagStore } from '../tag/store.ts';
 import { tagMessages } from '../tag/to-proto.ts';
+import type { CheckDeps } from './checks.ts';
 import { countsAsSpam } from './rules/spam.ts';
+import type { StoredTicket } from './store/document.ts';
 import type { TicketStore } from './store/store.ts';
-import type { StoredTicket } from './store/stored-ticket.ts';
 import type { RenderOptions, TicketViews } from './views.ts';
 
 /** The most bytes of stored tickets in a response. Its texts can be larger: those of HTML are sanitised. */
 const maxBytes = 8 * 1024 * 1024;
 
-/** The dependencies of `getTicketSnapshots`. */
-export interface SnapshotDeps {
+interface SnapshotDeps extends CheckDeps {
   tickets: Pick<TicketStore, 'findSome'>;
-  tags: Pick<TagStore, 'tree'>;
-  settings: ReadSettings;
   pages: PageBudget;
   views: Pick<TicketViews, 'full'>;
 }

@@ -7,18 +7,17 @@ import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { firstMessage, identify } from '../customer/identify.ts';
 import { eventHeaderFor } from '../event-header.ts';
-import type { ReadSettings } from '../settings.ts';
-import type { TagStore } from '../tag/store.ts';
-import { readSlaRules } from './plan-patch.ts';
+import type { CheckDeps } from './checks.ts';
+import { readSlaRules } from './patch.ts';
+import { type NewTicketContext, newTicket } from './rules/change.ts';
 import { createdEvent } from './rules/event.ts';
 import type { TicketInput, TicketState } from './rules/fields.ts';
-import { type NewTicketContext, newTicket } from './rules/new-ticket.ts';
-import { type HeaderRules, withHeaderRule } from './rules/programmatic.ts';
+import { type HeaderRules, withHeaderRule } from './rules/spam.ts';
+import { newStoredTicket, type StoredTicket } from './store/document.ts';
 import type { TicketStore } from './store/store.ts';
-import { newStoredTicket, type StoredTicket } from './store/stored-ticket.ts';
 
-/** The caller that inserts a ticket, and its request. */
-export type InsertCall = Pick<Call, 'caller' | 'trace'> & Partial<Pick<Call, 'idempotency'>>;
+/** The caller that writes, and its request. */
+export type WriteCall = Pick<Call, 'caller' | 'trace'> & Partial<Pick<Call, 'idempotency'>>;
 
 /** Everything from which a new ticket follows. */
 export interface TicketDraft {
@@ -29,10 +28,7 @@ export interface TicketDraft {
   identified: TicketInput;
 }
 
-/** The dependencies of `draftTicket`. */
-export interface DraftDeps {
-  settings: ReadSettings;
-  tags: Pick<TagStore, 'tree'>;
+interface DraftDeps extends CheckDeps {
   customers: CustomerDirectory;
   conversationIds: IdSequence;
   runtime: Runtime;
@@ -68,15 +64,14 @@ export function decideTicket(
   return { ...newTicket(withHeaderRule({ ...input, ...text }, headerRules), context), ...identified };
 }
 
-/** The dependencies of `insertTicket`. */
-export interface InsertDeps {
+interface InsertDeps {
   tickets: Pick<TicketStore, 'insert'>;
   attachments: Pick<FileContext, 'files'>;
   /**
    * Stores the first message of a ticket, unseen, if it is to be sent as a mail. Returns the ids of the messages with which
    * the ticket begins.
    */
-  storeOpeningMail(call: InsertCall, ticket: TicketState): Promise<number[]>;
+  storeOpeningMail(call: WriteCall, ticket: TicketState): Promise<number[]>;
   /** Notified when a mail is queued. */
   mailQueue: { wake(): void };
   runtime: Runtime;
@@ -92,7 +87,7 @@ export interface InsertDeps {
  */
 export async function insertTicket(
   deps: InsertDeps,
-  call: InsertCall,
+  call: WriteCall,
   ticket: TicketState,
 ): Promise<StoredTicket | undefined> {
   const appliedRequest = call.idempotency && {

@@ -10,9 +10,8 @@ import { isSameValue } from './rules/change.ts';
 import { decideFields } from './rules/decision.ts';
 import type { TicketInput, TicketState } from './rules/fields.ts';
 import type { CustomerCopyStore } from './store/customer-copy-store.ts';
-import type { StoredTicket } from './store/stored-ticket.ts';
+import type { StoredTicket } from './store/document.ts';
 
-/** The dependencies of `refreshCustomer`. */
 export interface RefreshDeps {
   customers: CustomerDirectory;
   commit: Commit;
@@ -68,7 +67,6 @@ export type ReadCustomer = (
   options?: Partial<Pick<ErpReadOptions, 'mode' | 'deadline'>>,
 ) => Promise<ErpResponse<Customer>>;
 
-/** Opens the reads of customers of tickets. */
 export function customerReader({
   customers,
   customerCopies,

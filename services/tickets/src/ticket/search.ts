@@ -15,7 +15,7 @@ import { combineQueries, type Query } from '@ticketing/store/document/field-quer
 import type { CursorCodec } from '@ticketing/store/paging/cursor.ts';
 import { isLargePage, type PageBudget, requirePageSize } from '@ticketing/store/paging/page-budget.ts';
 import type { ReadSettings } from '../settings.ts';
-import type { TagTree } from '../tag/rules/tree.ts';
+import type { TagTree } from '../tag/rules.ts';
 import type { TagStore } from '../tag/store.ts';
 import { tagMessages, tagSize } from '../tag/to-proto.ts';
 import { filterKeys, orderKeys } from './rules/keys.ts';
@@ -24,8 +24,7 @@ import { compileConditions, scopeQueries } from './store/filter-query.ts';
 import type { Page, TicketListStore } from './store/list-store.ts';
 import type { TicketViews } from './views.ts';
 
-/** The dependencies of `searchTickets`. */
-export interface SearchTicketsDeps {
+interface SearchTicketsDeps {
   tags: Pick<TagStore, 'tree' | 'recentTree'>;
   settings: ReadSettings;
   /** Bounds the searches of each caller: one whose searches are slow must not use all connections to the database. */

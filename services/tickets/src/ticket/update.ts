@@ -3,29 +3,23 @@ import type {
   UpdateTicketResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
-import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
+import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { renderTraceparent } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { versionPrecondition } from '@ticketing/service-kit/call/if-match.ts';
-import type { CustomerDirectory } from '../customer/directory.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
-import type { Commit } from './commit.ts';
-import { findSubchannelViolations } from './find-subchannel-violations.ts';
-import { planPatch, slaRulesWith } from './plan-patch.ts';
-import { readPatch } from './read-patch.ts';
+import { findSubchannelViolations } from './checks.ts';
+import { planPatch, readPatch, slaRulesWith } from './patch.ts';
+import type { RefreshDeps } from './refresh-customer.ts';
 import { setsTags, tagViolations } from './rules/patch.ts';
-import { ticketSubject } from './store/stored-ticket.ts';
+import { ticketSubject } from './store/document.ts';
 import type { TicketViews } from './views.ts';
 
-/** The dependencies of `updateTicket`. */
-export interface UpdateTicketDeps {
+interface UpdateTicketDeps extends RefreshDeps {
   tags: Pick<TagStore, 'tree' | 'recentTree'>;
   settings: ReadSettings;
-  customers: CustomerDirectory;
-  commit: Commit;
   views: Pick<TicketViews, 'written'>;
-  runtime: Runtime;
 }
 
 /**

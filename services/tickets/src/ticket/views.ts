@@ -19,17 +19,17 @@ import type { ErpResponse } from '../customer/directory.ts';
 import { type Customer, toCustomerCopy } from '../customer/rules/customer.ts';
 import { customerMessage, customerSummary } from '../customer/search.ts';
 import { type ReadSettings, settingsKnowing } from '../settings.ts';
-import type { TagTree } from '../tag/rules/tree.ts';
+import type { TagTree } from '../tag/rules.ts';
 import type { TagStore } from '../tag/store.ts';
 import { shownBody, withCurrentTexts } from '../text/shown-body.ts';
 import type { TextWork } from '../text/work.ts';
 import { computedFieldNames, computedFields, profileIds, type RenderContext } from './computed-fields.ts';
-import { intentMessages, intentSummaries } from './intent-to-proto.ts';
 import type { ReadCustomer } from './refresh-customer.ts';
 import { type TicketFieldName, ticketField, ticketFields } from './rules/fields.ts';
 import { ownAddresses } from './rules/subchannels.ts';
+import type { StoredTicket } from './store/document.ts';
 import type { TicketStore } from './store/store.ts';
-import type { StoredTicket } from './store/stored-ticket.ts';
+import { intentMessages, intentSummaries } from './to-proto.ts';
 
 /** The options for rendering tickets as messages of the contract. */
 export interface RenderOptions {
@@ -51,7 +51,7 @@ export interface RenderOptions {
 export type ReadCall = Pick<Call, 'caller' | 'signal' | 'onEncoded' | 'onEnd' | 'endResponse'>;
 
 /** Options of the only ticket of a response. */
-export type SingleOptions = Pick<RenderOptions, 'withRawData' | 'tree'>;
+type SingleOptions = Pick<RenderOptions, 'withRawData' | 'tree'>;
 
 /**
  * Shows tickets, as messages of the contract.
@@ -84,11 +84,9 @@ export interface TicketViews {
   written(call: Call, stored: StoredTicket, options: SingleOptions): Promise<Ticket>;
 }
 
-/** The options of the full form. */
-export type FullOptions = RenderOptions & { customer?: Promise<ErpResponse<Customer>> };
+type FullOptions = RenderOptions & { customer?: Promise<ErpResponse<Customer>> };
 
-/** The dependencies of the views. */
-export interface ViewDeps {
+interface ViewDeps {
   tickets: Pick<TicketStore, 'setBodyFields'>;
   tags: Pick<TagStore, 'tree'>;
   profiles: Pick<ProfileStore, 'find'>;
@@ -99,7 +97,6 @@ export interface ViewDeps {
   runtime: Runtime;
 }
 
-/** Opens the views. */
 export function ticketViews(deps: ViewDeps): TicketViews {
   return {
     full: (stored, options) => fullTicket(deps, stored, options),
@@ -130,14 +127,8 @@ function takeBytes(
   { ticket }: StoredTicket,
   { withRawData }: SingleOptions,
 ): Promise<void> {
-  const texts = [
-    ticket.bodyHtml ?? ticket.body,
-    ticket.bodyPlain,
-    ticket.bodyClean,
-    ticket.clientData,
-    ticket.workitem,
-  ];
-  if (withRawData) texts.push(ticket.rawData);
+  const { body, bodyHtml, bodyPlain, bodyClean, clientData, workitem, rawData } = ticket;
+  const texts = [bodyHtml ?? body, bodyPlain, bodyClean, clientData, workitem, withRawData ? rawData : null];
   const bytes = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
   return pages.take(callerKey(call.caller), bytes, call);
 }
@@ -185,10 +176,8 @@ async function compactTickets(
   return render(deps, stored, { ...options, tree }, parts, (one, renderContext) => renderCompact(one, renderContext));
 }
 
-/** Makes the message of a ticket's customer. */
 type ShowCustomer = (ticket: StoredTicket['ticket'], tree: TagTree) => CustomerMessage | CustomerSummary | undefined;
 
-/** Makes the messages of a ticket's intents. */
 type ShowIntents = RenderContext['showIntents'];
 
 async function render<Message>(

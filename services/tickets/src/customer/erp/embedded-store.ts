@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 
@@ -21,7 +22,7 @@ export interface CustomerConditions {
 }
 
 /** Makes the documents of customers from what is stored. */
-export type MakeCustomers = (stored: ReadonlyMap<string, string>) => CustomerDocument[];
+type MakeCustomers = (stored: ReadonlyMap<string, string>) => CustomerDocument[];
 
 /** How many customers are new, have changed, and were the same already. */
 export interface WrittenCustomers {
@@ -46,7 +47,6 @@ export interface CustomerStore {
 
 const collectionName = 'customers';
 
-/** The model of the customers on a connection. */
 export function customerModel(connection: Connection): Model<CustomerDocument> {
   const schema = new Schema<CustomerDocument>(
     { _id: String, content: String, keys: [String], words: [String] },
@@ -57,9 +57,8 @@ export function customerModel(connection: Connection): Model<CustomerDocument> {
   return connection.model<CustomerDocument>('Customer', schema);
 }
 
-/** Opens the customers on a connection. */
 export function customerStore(connection: Connection): CustomerStore {
-  const customers = customerModel(connection).collection as unknown as mongo.Collection<CustomerDocument>;
+  const customers = openCollection<CustomerDocument>(connection, collectionName);
   const contentOnly = { projection: { content: 1 } } as const;
   return {
     isEmpty: () => storeCall(async () => (await customers.findOne({}, { projection: { _id: 1 } })) === null),

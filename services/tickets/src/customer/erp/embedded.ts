@@ -1,7 +1,7 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
 import { splitWords, wordSequence } from '@ticketing/text/words.ts';
 import { addToCustomer, type Customer, foldEmail, type GivenCustomer } from '../rules/customer.ts';
-import { idKey } from '../rules/mentions.ts';
+import { idKey } from '../rules/identify.ts';
 import type { CustomerConditions, CustomerDocument, CustomerStore, WrittenCustomers } from './embedded-store.ts';
 import { type CustomerQuery, type Erp, maxMatches } from './erp.ts';
 
@@ -16,7 +16,6 @@ const maxCustomerLength = 256 * 1024;
 /** How long it is remembered that there are no customers, so that tickets need not look for theirs. */
 const emptyForMs = 5_000;
 
-/** Opens the embedded ERP system. */
 export function embeddedErp(store: CustomerStore): EmbeddedErp {
   let hasCustomers = false;
   let emptyUntil = Number.NEGATIVE_INFINITY;

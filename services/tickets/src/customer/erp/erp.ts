@@ -1,11 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Contract, Customer } from '../rules/customer.ts';
 
-/**
- * The ERP system, which knows customers and contracts.
- *
- * Errors of every operation: erp_unavailable.
- */
+/** The ERP system, which knows customers and contracts. Errors of every operation: erp_unavailable. */
 export interface Erp {
   /** The customers that match all fields of a query, in a fixed order. */
   search(query: CustomerQuery, page: { limit: number; offset: number }): Promise<FoundCustomers>;

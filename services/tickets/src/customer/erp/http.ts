@@ -5,7 +5,7 @@ import { contractFromJson, customerFromJson } from './codec.ts';
 import { type Erp, maxMatches } from './erp.ts';
 
 /** How an ERP system is reached over HTTP. */
-export interface HttpErpOptions {
+interface HttpErpOptions {
   baseUrl: string;
   /** Sent as a bearer token; undefined for none. */
   token: string | undefined;
@@ -16,7 +16,7 @@ export interface HttpErpOptions {
  * A request to the ERP system that has no response that can be used. It contains nothing of the URL, of the token or of
  * the response.
  */
-export class ErpRequestError extends Error {
+class ErpRequestError extends Error {
   override readonly name = 'ErpRequestError';
 }
 

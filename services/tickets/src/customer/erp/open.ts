@@ -25,8 +25,7 @@ export interface ConfiguredErp {
   cacheName: string | undefined;
 }
 
-/** The dependencies and times of an ERP system. Units: ms. */
-export interface ErpParts {
+interface ErpParts {
   settings(): Promise<Pick<TicketSettings, 'erpAdapter' | 'erpBaseUrl' | 'version'>>;
   secrets(): Pick<Client<typeof ConfigurationService>, 'getSecrets'>;
   outbound: Pick<OutboundGuard, 'request'>;

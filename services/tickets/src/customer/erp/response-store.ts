@@ -1,4 +1,5 @@
 import { maxClockSkewMs } from '@ticketing/runtime/runtime.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 
@@ -35,12 +36,12 @@ export interface ErpResponseStore {
 /** A response that more tickets have used is not erased with any of them; it stays until it expires. */
 export const maxTicketsOfResponse = 64;
 const removedAtOnce = 1000;
+const collectionName = 'erpResponses';
 
-/** The model of the responses on a connection. */
 export function erpResponseModel(connection: Connection): Model<ErpResponseDocument> {
   const schema = new Schema<ErpResponseDocument>(
     { _id: String, content: String, expiresAt: Date, ticketIds: { type: [Number], default: undefined } },
-    { versionKey: false, strict: 'throw', collection: 'erpResponses' },
+    { versionKey: false, strict: 'throw', collection: collectionName },
   );
   schema.index({ expiresAt: 1 });
   schema.index({ ticketIds: 1 });
@@ -52,7 +53,7 @@ export function erpResponseStore(
   connection: Connection,
   isDeleted: (ticketId: number) => Promise<boolean>,
 ): ErpResponseStore {
-  const responses = erpResponseModel(connection).collection as unknown as mongo.Collection<ErpResponseDocument>;
+  const responses = openCollection<ErpResponseDocument>(connection, collectionName);
 
   async function recordUse(response: ErpResponseDocument, ticketId: number): Promise<void> {
     const { _id, ticketIds } = response;

@@ -51,8 +51,10 @@ export function addToCustomer(known: Customer | undefined, given: GivenCustomer)
   };
 }
 
-function withoutNulls<Item extends object>(item: Item): Partial<Item> {
-  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null)) as Partial<Item>;
+/** Leaves out null members: the contract writes an unset field as an absent one. */
+export function withoutNulls<Item extends object>(item: Item) {
+  type Present = { [Name in keyof Item]?: NonNullable<Item[Name]> };
+  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null)) as Present;
 }
 
 /** The part of its customer that a ticket copies, as last read, so that lists of tickets need not read customers. */

@@ -1,8 +1,8 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { describe, expect, it } from 'vitest';
 import type { Contract, Customer } from './customer.ts';
+import { mentionsIn } from './identify.ts';
 import { computeLegitimation, type LegitimationFacts, legitimationMessage } from './legitimation.ts';
-import { mentionsIn } from './mentions.ts';
 
 const contract: Contract = {
   id: 'V-4711',

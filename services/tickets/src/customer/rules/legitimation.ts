@@ -1,6 +1,6 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { type Customer, contractOf, isSameEmail } from './customer.ts';
-import type { Mentions } from './mentions.ts';
+import type { Mentions } from './identify.ts';
 
 /** The facts that decide the score of a ticket. */
 export interface LegitimationFacts {

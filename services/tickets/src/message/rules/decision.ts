@@ -1,6 +1,6 @@
 import { Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { foldedAddress } from '../../rules/addresses.ts';
 import type { EventHeader } from '../../rules/event-header.ts';
+import { foldedAddress } from '../../rules/mail-headers.ts';
 import { setFields } from '../../ticket/rules/change.ts';
 import type { ConversationStep, TicketDecision } from '../../ticket/rules/decision.ts';
 import { conversationEvent, updatedEvent } from '../../ticket/rules/event.ts';

@@ -18,7 +18,7 @@ import {
   textId,
   texts,
   time,
-} from '../../ticket/rules/field.ts';
+} from '../../ticket/rules/fields.ts';
 
 /** Every stored field of a message, under its name in the contract if that has it. */
 export const conversationFields = {
@@ -58,8 +58,7 @@ export const conversationFields = {
 
 type Fields = typeof conversationFields;
 
-/** The name of a stored field. */
-export type ConversationFieldName = keyof Fields;
+type ConversationFieldName = keyof Fields;
 
 /** The fields that a message is made with. Units: times in Unix seconds. */
 export type ConversationInput = {
@@ -75,7 +74,6 @@ export interface ConversationState extends ConversationInput {
   ticketId: number;
 }
 
-/** The names of all stored fields. */
 export const conversationFieldNames = Object.keys(conversationFields) as ConversationFieldName[];
 
 /** A field without its type of value, for code that handles all fields alike. */
@@ -83,7 +81,6 @@ export function conversationField(name: ConversationFieldName): Field<unknown> {
   return conversationFields[name] as unknown as Field<unknown>;
 }
 
-/** The default values of all fields. */
 export const initialConversation: Readonly<ConversationInput> = Object.freeze(
   Object.fromEntries(
     conversationFieldNames.map((name) => [name, conversationField(name).initial]),

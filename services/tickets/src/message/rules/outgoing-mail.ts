@@ -1,31 +1,26 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { domainToASCII } from 'node:url';
-import type { AttachmentState } from '@ticketing/files/attachment.ts';
-import { isEmailAddress } from '../../rules/addresses.ts';
+import { cutChars } from '@ticketing/runtime/cut-text.ts';
+import { isEmailAddress } from '../../rules/mail-headers.ts';
+import type { ConversationState } from './fields.ts';
 
 /** A message that is sent, or was sent, as a mail. Units: times in Unix seconds. */
-export interface OutgoingMail {
-  /** The id of the message. */
-  id: number;
-  ticketId: number;
+export interface OutgoingMail
+  extends Pick<
+    ConversationState,
+    'id' | 'ticketId' | 'subchannelId' | 'fromName' | 'to' | 'cc' | 'bcc' | 'attachments' | 'isAutomatic'
+  > {
   /** With its angle brackets. It is stored with the message and never changes. */
   messageId: string;
   /** The `Message-ID`s of the earlier mails of the ticket, oldest first. */
   references: readonly string[];
-  subchannelId: number | null;
   /** Null if no mailbox had an address when the mail was queued. */
   from: string | null;
-  fromName: string | null;
-  to: readonly string[];
-  cc: readonly string[];
-  bcc: readonly string[];
   subject: string;
   text: string;
   /** The sanitised HTML; null for a message that is only text. */
   html: string | null;
-  attachments: readonly AttachmentState[];
   queuedAt: number;
-  /** Whether only programs had a part in it. */
-  isAutomatic: boolean;
   /** How many attempts have ended. */
   attempts: number;
   /** The recipients that need no further attempt, because a mail server has accepted the mail for them. */
@@ -70,4 +65,53 @@ export function recipientsLeft({ to, cc, bcc, reached }: OutgoingMail): { addres
     addresses: [...addresses].filter((address) => !reached.includes(address)),
     invalid: all.filter((address) => normalAddress(address) === undefined),
   };
+}
+
+/** Writes and reads the signed tokens in the subjects of mails, by which a reply finds its ticket. */
+export interface TicketTokens {
+  /**
+   * The subject with the token of a ticket at its end. Tokens that it has already are removed; a text that would become
+   * longer than a subject may be is cut.
+   */
+  mark(subject: string, ticketId: number): string;
+  /** The ticket of the last valid token of a subject; undefined if it has none. */
+  find(subject: string): number | undefined;
+}
+
+/** The header with the token of the ticket in every mail that this system sends, by which it knows its own mails. */
+export const ticketTokenHeader = 'X-Ticketing-Ticket';
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
+const signatureLength = 8;
+const tokenPattern = /\[#(\d{1,10})-([a-z2-7]{8})\]/gi;
+const maxTokensChecked = 16;
+const maxSubjectLength = 998;
+
+/**
+ * Makes the tokens of a key, such as `[#123-k3f9x2ab]`. The signature has 40 bits: guessing it takes 2^39 mails on
+ * average for one ticket. It is not case-sensitive, because some mail programs change the case of subjects.
+ *
+ * Source: docs/reference/api.md, Outgoing mail.
+ */
+export function ticketTokens(key: Buffer): TicketTokens {
+  const sign = (ticketId: string) => letters(createHmac('sha256', key).update(`ticket ${ticketId}`).digest());
+  const isValid = (ticketId: string, signature: string) =>
+    timingSafeEqual(Buffer.from(signature.toLowerCase()), Buffer.from(sign(ticketId)));
+  return {
+    mark(subject, ticketId) {
+      const token = `[#${ticketId}-${sign(String(ticketId))}]`;
+      const text = subject.replace(tokenPattern, '').replace(/ {2,}/g, ' ').trim();
+      return `${cutChars(text, maxSubjectLength - token.length - 1).trimEnd()} ${token}`.trim();
+    },
+    find(subject) {
+      const tokens = [...subject.matchAll(tokenPattern)].slice(-maxTokensChecked).reverse();
+      const valid = tokens.find(([, ticketId = '', signature = '']) => isValid(ticketId, signature));
+      return valid && Number(valid[1]);
+    },
+  };
+}
+
+/** The first bits of a digest, five for each letter. */
+function letters(digest: Buffer): string {
+  return Array.from({ length: signatureLength }, (_, index) => alphabet[(digest[index] ?? 0) & 31]).join('');
 }

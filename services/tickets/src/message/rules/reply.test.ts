@@ -50,7 +50,9 @@ test.each([
 
 test('the sender is the mailbox, else that of the installation', () => {
   const mailbox = { enabled: true, interface: 'smtp', name: 'Support', address: 'support@example.org' };
-  expect(chooseSender(mailbox, 'desk@example.org')).toEqual({ from: 'support@example.org', fromName: 'Support' });
-  expect(chooseSender(undefined, 'desk@example.org')).toEqual({ from: 'desk@example.org', fromName: null });
-  expect(chooseSender(undefined, null)).toEqual({ from: null, fromName: null });
+  const settings = { subchannels: new Map([[1, mailbox]]), mailFrom: 'desk@example.org' };
+  expect(chooseSender(settings, 1)).toEqual({ from: 'support@example.org', fromName: 'Support' });
+  expect(chooseSender(settings, 2)).toEqual({ from: 'desk@example.org', fromName: null });
+  expect(chooseSender(settings, null)).toEqual({ from: 'desk@example.org', fromName: null });
+  expect(chooseSender({ subchannels: undefined, mailFrom: null }, 1)).toEqual({ from: null, fromName: null });
 });

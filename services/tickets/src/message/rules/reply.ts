@@ -1,17 +1,13 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
-import { addressViolations } from '../../rules/addresses.ts';
+import { addressViolations } from '../../rules/mail-headers.ts';
 import type { TicketState } from '../../ticket/rules/fields.ts';
-import { type Recipients, replyRecipients } from '../../ticket/rules/reply-recipients.ts';
-import type { KnownSubchannel } from '../../ticket/rules/subchannels.ts';
+import { type AddressedMessage, type Recipients, replyRecipients } from '../../ticket/rules/reply-recipients.ts';
+import type { SenderSettings } from '../../ticket/rules/subchannels.ts';
 
 /** The recipients of a request. An empty list counts as absent. */
-export interface GivenRecipients {
-  to: readonly string[];
-  cc: readonly string[];
-  bcc: readonly string[];
-}
+type GivenRecipients = Pick<AddressedMessage, 'to' | 'cc' | 'bcc'>;
 
 /**
  * The recipients of a reply. If none are given, the recommended ones; if only `to` is missing, the recommended `to`.
@@ -49,10 +45,11 @@ export function replySubject({ subject }: Pick<TicketState, 'subject'>): string 
   return /^re:/i.test(subject) ? subject : cutChars(`Re: ${subject}`, 998);
 }
 
-/** The sender of a reply: the mailbox, else the sender of the installation. */
+/** The sender of a reply: the mailbox with this id, else the sender of the installation. */
 export function chooseSender(
-  subchannel: KnownSubchannel | undefined,
-  mailFrom: string | null,
+  { subchannels, mailFrom }: SenderSettings,
+  subchannelId: number | null,
 ): { from: string | null; fromName: string | null } {
-  return { from: subchannel?.address ?? mailFrom, fromName: subchannel?.name ?? null };
+  const mailbox = subchannelId === null ? undefined : subchannels?.get(subchannelId);
+  return { from: mailbox?.address ?? mailFrom, fromName: mailbox?.name ?? null };
 }

@@ -11,7 +11,6 @@ export interface BusinessTime {
   after(start: number, seconds: number): number;
 }
 
-/** Seconds in a day. */
 const daySeconds = 86_400;
 const weekSeconds = 7 * daySeconds;
 const horizonSeconds = 50 * 366 * daySeconds;
@@ -23,11 +22,7 @@ const maxWeeks = 10_000;
 /** Time without business hours: every second counts. */
 const plainTime: BusinessTime = { after: (start, seconds) => Math.min(start + seconds, latest) };
 
-/**
- * Measures time by the setting `businessHours`.
- *
- * Source: docs/reference/api.md, SLA and business hours.
- */
+/** Measures time by the setting `businessHours`. Source: docs/reference/api.md, SLA and business hours. */
 export function businessTime(setting: JsonValue | undefined): BusinessTime {
   const hours = readBusinessHours(setting);
   return hours === null ? plainTime : timeByHours(hours);
@@ -107,7 +102,7 @@ function sum(intervals: Iterable<Interval>): number {
 }
 
 /** The hours in which the seconds of an SLA pass. */
-export interface BusinessHours {
+interface BusinessHours {
   timeZone: string;
   /** The intervals of each day of the week, Sunday first. Units: seconds since the midnight of the clock on the wall. */
   days: readonly (readonly Interval[])[];
@@ -116,7 +111,7 @@ export interface BusinessHours {
 }
 
 /** A part of time: `from` belongs to it, `to` does not. */
-export interface Interval {
+interface Interval {
   from: number;
   to: number;
 }
@@ -129,7 +124,7 @@ const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
  *
  * Source: docs/reference/api.md, SLA and business hours.
  */
-export function readBusinessHours(value: JsonValue | undefined): BusinessHours | null {
+function readBusinessHours(value: JsonValue | undefined): BusinessHours | null {
   const { timeZone, days, holidays } = (value ?? {}) as Partial<StoredHours>;
   if (timeZone === undefined || days === undefined) return null;
   const hours = {
@@ -154,18 +149,18 @@ function parseTime(time: string): number {
 }
 
 /** The intervals of a day, which is a number of days since 1970-01-01, a Thursday. */
-export function intervalsOn({ days, holidays }: BusinessHours, day: number): readonly Interval[] {
+function intervalsOn({ days, holidays }: BusinessHours, day: number): readonly Interval[] {
   if (holidays.has(day)) return [];
   return days[(((day + 4) % 7) + 7) % 7] ?? [];
 }
 
 /** A part of time in which a time zone has one offset from UTC. Units: Unix seconds, seconds. */
-export interface OffsetSegment extends Interval {
+interface OffsetSegment extends Interval {
   offset: number;
 }
 
 /** How far the clocks on the wall of a time zone are ahead of UTC. */
-export interface UtcOffsets {
+interface UtcOffsets {
   /** Units: Unix seconds, seconds. */
   at(time: number): number;
   /** Divides a part of time where the offset changes. */
@@ -179,7 +174,7 @@ export interface UtcOffsets {
 const stepSeconds = 302_400;
 
 /** The offsets of a time zone, from the time zone data of the platform. */
-export function utcOffsets(timeZone: string): UtcOffsets {
+function utcOffsets(timeZone: string): UtcOffsets {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   const at = (time: number) => offsetIn(format.format(time * 1000));
 

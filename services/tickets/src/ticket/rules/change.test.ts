@@ -1,8 +1,7 @@
 import { Channel, Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { describe, expect, test } from 'vitest';
-import { changedFields, changeFields, setFields } from './change.ts';
+import { changedFields, changeFields, newTicket, setFields } from './change.ts';
 import type { TicketInput } from './fields.ts';
-import { newTicket } from './new-ticket.ts';
 import { noSla } from './sla.ts';
 
 const now = 1_800_000_000;

@@ -1,5 +1,6 @@
 import { Channel, Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { TicketFieldName, TicketInput, TicketState } from './fields.ts';
+import { initialTicket, type TicketFieldName, type TicketInput, type TicketState } from './fields.ts';
+import { type SlaRules, withInitialTargets } from './sla.ts';
 
 /** A change of a ticket: the state after it, and the fields whose values differ. */
 export interface TicketChange {
@@ -58,7 +59,7 @@ export const bodyFields: readonly TicketFieldName[] = ['bodyHtml', 'bodyPlain', 
  * Sets the fields that are derived from others: a ticket on channel system has no sender, and only outgoing e-mail has
  * blind copies.
  */
-export function withDerivedFields(ticket: TicketState): TicketState {
+function withDerivedFields(ticket: TicketState): TicketState {
   const from = ticket.channel === Channel.SYSTEM ? null : ticket.from;
   const bcc = ticket.channel === Channel.EMAIL && ticket.direction === Direction.OUT ? ticket.bcc : [];
   return { ...ticket, from, bcc };
@@ -69,4 +70,50 @@ export interface Author {
   /** Null for a service. */
   profileId: number | null;
   isHuman: boolean;
+}
+
+/** The facts from which a new ticket follows, besides the fields of the request. Units: `now` in Unix seconds. */
+export interface NewTicketContext {
+  id: number;
+  /** The id of its first message, if it has a body. */
+  openingMessageId?: number | null;
+  now: number;
+  creator: Author;
+  lastAgentRouting: boolean;
+  sla: SlaRules;
+}
+
+/**
+ * Makes the initial state of a ticket. Its body is its first message.
+ *
+ * Source: docs/reference/api.md, Creating a ticket.
+ */
+export function newTicket(
+  input: TicketInput,
+  { id, openingMessageId = null, now, creator, lastAgentRouting, sla }: NewTicketContext,
+): TicketState {
+  const given = withInitialTargets(input, input.createdAt ?? now, sla);
+  const ticket = withDerivedFields({ ...initialTicket, id, createdAt: now, ...given });
+  const messageAt = ticket.body === null ? null : ticket.createdAt;
+  const isMessage = (direction: Direction) => Number(messageAt !== null && ticket.direction === direction);
+  return {
+    ...ticket,
+    version: 1,
+    modifiedAt: now,
+    createdBy: creator.profileId,
+    agentId: assignee(input.agentId, creator, lastAgentRouting),
+    closedAt: ticket.status === TicketStatus.CLOSED ? now : null,
+    lastMessageAt: messageAt,
+    lastCustomerMessageAt: ticket.direction === Direction.IN ? messageAt : null,
+    openingMessageId: messageAt === null ? null : openingMessageId,
+    incomingMessages: isMessage(Direction.IN),
+    outgoingMessages: isMessage(Direction.OUT),
+    internalMessages: isMessage(Direction.INTERNAL),
+  };
+}
+
+/** The agent of the request; without one, the creator if it is a person and the setting `lastAgentRouting` is on. */
+function assignee(agentId: number | null | undefined, creator: Author, lastAgentRouting: boolean): number | null {
+  if (agentId !== undefined && agentId !== null) return agentId;
+  return lastAgentRouting && creator.isHuman ? creator.profileId : null;
 }

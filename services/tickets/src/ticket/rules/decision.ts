@@ -1,8 +1,9 @@
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { EventHeader } from '../../rules/event-header.ts';
 import { changeFields, type TicketChange } from './change.ts';
-import { reopenedEvent, type TicketEvent, updatedEvent } from './event.ts';
-import type { TicketInput, TicketState } from './fields.ts';
+import { fieldChanges, reopenedEvent, type TicketEvent, updatedEvent } from './event.ts';
+import type { TicketFieldName, TicketInput, TicketState } from './fields.ts';
+import { countsAsSpam } from './spam.ts';
 import type { WorkedOnChange } from './worked-on.ts';
 
 /** The result of a decision on a ticket: a change, a change of who works on it, both, or neither. */
@@ -53,4 +54,44 @@ export function decideReopening(ticket: TicketState, now: number, header: EventH
   if (ticket.status !== TicketStatus.PENDING || ticket.dueBy === null || ticket.dueBy > now) return {};
   const change = changeFields(ticket, { status: TicketStatus.OPEN }, now);
   return { change: { ...change, event: reopenedEvent(ticket, change, header) } };
+}
+
+/** The facts that decide whether a change ends the wait for an execution by the system. */
+interface AutoExecutionContext {
+  /** Whether a person makes the change. */
+  isByPerson: boolean;
+  /** The tag that marks spam at run time. */
+  spamTagId: number | null;
+}
+
+/**
+ * Adds the effects of a change of a ticket on the execution of its intents by the system: after a change by a person or
+ * a message of the customer, and on closed tickets and spam, the system executes nothing any more.
+ *
+ * Source: docs/reference/api.md, Automatic execution.
+ */
+export function withAutoExecution(
+  before: TicketState,
+  change: RecordedChange,
+  { isByPerson, spamTagId }: AutoExecutionContext,
+): RecordedChange {
+  const { after, event } = change;
+  const isIntervention = isByPerson || event.cause === 'message';
+  const isOver = isIntervention || after.status === TicketStatus.CLOSED || countsAsSpam(after, spamTagId);
+  const marked = isIntervention ? noted(change) : change;
+  if (!isOver || after.autoExecuteAt === null) return marked;
+  const ended = { ...marked.after, autoExecuteAt: null };
+  const others = marked.changed.filter((name) => name !== 'autoExecuteAt');
+  const nowChanged: TicketFieldName[] = before.autoExecuteAt === null ? others : [...others, 'autoExecuteAt'];
+  const changes = fieldChanges(nowChanged, before, ended);
+  return { ...marked, after: ended, changed: nowChanged, event: { ...event, changes } };
+}
+
+/** Marks a change as one after which the system executes nothing that was proposed before. */
+function noted({ after, changed, ...change }: RecordedChange): RecordedChange {
+  return {
+    ...change,
+    after: { ...after, interventionVersion: after.version },
+    changed: [...changed, 'interventionVersion'],
+  };
 }

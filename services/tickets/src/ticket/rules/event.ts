@@ -45,7 +45,6 @@ export function createdEvent(ticket: TicketState, header: EventHeader): TicketEv
   return event('ticket.created', initial, { after: ticket, changed: changedFields(initial, ticket) }, header);
 }
 
-/** Makes the event of a change. */
 export function updatedEvent(before: TicketState, change: TicketChange, header: EventHeader): TicketEvent {
   return event('ticket.updated', before, change, header);
 }

@@ -1,3 +1,6 @@
+import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import type { GenEnum } from '@bufbuild/protobuf/codegenv2';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import {
   AiSupportLevel,
   AiSupportLevelSchema,
@@ -14,23 +17,96 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { AiProcess, AiProcessSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
-import {
-  enumRank,
-  enumText,
-  type Field,
-  flag,
-  id,
-  ids,
-  integer,
-  json,
-  mixed,
-  text,
-  textId,
-  texts,
-  time,
-} from './field.ts';
+import { formatRfc3339, toTimestamp } from '@ticketing/rest/codec/date-time.ts';
+import { readSpellings } from '@ticketing/rest/codec/options.ts';
 import type { IntentState } from './intent.ts';
 import type { AddressedMessage } from './reply-recipients.ts';
+
+/**
+ * One field of a ticket: its value in memory is a `Value`, and it has other forms in the document, message and event.
+ */
+export interface Field<Value> {
+  /** The type of the field in the document, as a constructor: `String`, `[Number]`. */
+  type: unknown;
+  initial: Value;
+  store(value: Value): unknown;
+  load(stored: never): Value;
+  toMessage(value: Value): unknown;
+  fromMessage(value: never): Value;
+  /** The value in an event; undefined for texts and objects: an event contains only the name of such a field. */
+  toEvent: ((value: Value) => JsonValue) | undefined;
+}
+
+/**
+ * A field whose value is the same everywhere; without a value it is null in memory and document, absent in the message.
+ */
+function plain<Value>(type: unknown, initial: Value, inEvents: boolean): Field<Value> {
+  return {
+    type,
+    initial,
+    store: (value) => value,
+    load: (stored) => (stored as Value | undefined) ?? initial,
+    toMessage: (value) => value ?? undefined,
+    fromMessage: (value) => value as Value,
+    toEvent: inEvents ? (value) => value as JsonValue : undefined,
+  };
+}
+
+export const text = () => plain<string | null>(String, null, false);
+export const texts = () => plain<readonly string[]>([String], [], false);
+/** An id that this system has assigned. */
+export const id = () => plain<number | null>(Number, null, true);
+/** A list of such ids. */
+export const ids = () => plain<readonly number[]>([Number], [], true);
+/** An id that another system has assigned. It may identify a person, so it is erased from events with the ticket. */
+export const textId = () => plain<string | null>(String, null, true);
+export const integer = (initial: number) => plain<number>(Number, initial, true);
+
+export const flag = () => plain<boolean>(Boolean, false, true);
+
+/** A value of any shape that is the same in memory and document, and never in events. */
+export const mixed = <Value>(initial: Value) => plain<Value>(Object, initial, false);
+
+/** A time: Unix seconds in memory, a date in the document. */
+export function time(): Field<number | null> {
+  return {
+    type: Date,
+    initial: null,
+    store: (value) => (value === null ? null : new Date(value * 1000)),
+    load: (stored: Date | null | undefined) => (stored ? stored.getTime() / 1000 : null),
+    toMessage: (value) => (value === null ? undefined : toTimestamp(value)),
+    fromMessage: (value: Timestamp) => Number(value.seconds),
+    toEvent: (value) => (value === null ? null : formatRfc3339(value)),
+  };
+}
+
+/** An enum that is stored in the spelling of the API. */
+export function enumText<Value extends number | null>(schema: GenEnum<number>, initial: Value): Field<Value> {
+  const spellings = readSpellings(schema);
+  const numbers = new Map([...spellings].map(([number, spelling]) => [spelling, number]));
+  const spell = (value: Value) => (value === null ? null : (spellings.get(value) ?? null));
+  return {
+    ...plain<Value>(String, initial, true),
+    store: spell,
+    load: (stored) => (numbers.get(stored) ?? initial) as Value,
+    toEvent: spell,
+  };
+}
+
+/** An enum that is stored as its number, because it is sorted by rank. */
+function enumRank<Value extends number>(schema: GenEnum<number>, initial: Value): Field<Value> {
+  const spellings = readSpellings(schema);
+  return { ...plain<Value>(Number, initial, true), toEvent: (value) => spellings.get(value) ?? null };
+}
+
+/** An object of any shape. It is stored as JSON text, because it may have any keys and no query reads it. */
+export function json(): Field<string | null> {
+  return {
+    ...plain<string | null>(String, null, false),
+    toMessage: (value) => (value === null ? undefined : (JSON.parse(value) as JsonObject)),
+    fromMessage: (value: JsonObject) => JSON.stringify(value),
+  };
+}
 
 /**
  * Every stored field of a ticket, under its name in the contract if that has it. A field of the contract that is not here is computed
@@ -109,7 +185,6 @@ export const ticketFields = {
 
 type Fields = typeof ticketFields;
 
-/** The name of a stored field. */
 export type TicketFieldName = keyof Fields;
 
 /** A ticket in memory. Units: times in Unix seconds. */
@@ -120,7 +195,6 @@ export type TicketState = { id: number } & {
 /** The fields of a ticket that a request sets. Fields that it does not mention are missing. */
 export type TicketInput = { [Name in TicketFieldName]?: TicketState[Name] };
 
-/** The names of all stored fields. */
 export const ticketFieldNames = Object.keys(ticketFields) as TicketFieldName[];
 
 /** A field without its type of value, for code that handles all fields alike. */
@@ -128,7 +202,6 @@ export function ticketField(name: TicketFieldName): Field<unknown> {
   return ticketFields[name] as unknown as Field<unknown>;
 }
 
-/** The default values of all fields. */
 export const initialTicket: Readonly<Omit<TicketState, 'id'>> = Object.freeze(
   Object.fromEntries(ticketFieldNames.map((name) => [name, ticketField(name).initial])) as Omit<TicketState, 'id'>,
 );

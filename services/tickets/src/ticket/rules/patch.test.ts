@@ -1,8 +1,8 @@
 import { Channel, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { describe, expect, test } from 'vitest';
 import { tagState } from '../../../test/tag-state.ts';
-import { tagTree } from '../../tag/rules/tree.ts';
-import { newTicket } from './new-ticket.ts';
+import { tagTree } from '../../tag/rules.ts';
+import { newTicket } from './change.ts';
 import { decidePatch, type PatchContext, type TicketPatch, tagViolations } from './patch.ts';
 import { noSla } from './sla.ts';
 

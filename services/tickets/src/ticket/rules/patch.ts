@@ -1,7 +1,6 @@
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import type { EventHeader } from '../../rules/event-header.ts';
-import { unknownTags } from '../../tag/rules/tag.ts';
-import type { TagTree } from '../../tag/rules/tree.ts';
+import { type TagTree, unknownTags } from '../../tag/rules.ts';
 import { type Author, changeFields, setFields, type TicketChange } from './change.ts';
 import type { TicketDecision, WorklogEntry } from './decision.ts';
 import { updatedEvent } from './event.ts';
@@ -29,11 +28,7 @@ export interface PatchContext {
   header: EventHeader;
 }
 
-/**
- * Decides what a PATCH does to a ticket.
- *
- * Source: docs/reference/api.md, Updating a ticket.
- */
+/** Decides what a PATCH does to a ticket. Source: docs/reference/api.md, Updating a ticket. */
 export function decidePatch(
   { ticket, workedOn }: { ticket: TicketState; workedOn: readonly WorkedOn[] },
   patch: TicketPatch,

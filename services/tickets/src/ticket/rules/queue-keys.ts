@@ -4,11 +4,10 @@ import { isSpam } from './spam.ts';
 /** The possible orders of the queue. Source: docs/reference/api.md, Queue. */
 export const routingOrders = ['sla', 'prioritySla', 'priorityNewest', 'priorityOldest'] as const;
 
-/** An order of the queue. */
 export type RoutingOrder = (typeof routingOrders)[number];
 
 /** The fields of a ticket that its position in the queue depends on. Units: times in Unix seconds. */
-export interface QueuedTicket {
+interface QueuedTicket {
   id: number;
   priority: Priority;
   createdAt: number | null;
@@ -53,7 +52,7 @@ function digits(value: number, count: number): string {
 }
 
 /** A part of the queue: the tickets of one status that are spam, or those that are not. */
-export interface QueueGroup {
+interface QueueGroup {
   status: TicketStatus;
   isSpam: boolean;
 }
@@ -75,7 +74,7 @@ export function toQueueGroup(ticket: { status: TicketStatus; spamStatus: SpamSta
 }
 
 /** The fields of a ticket that decide whether and where it is in the queue. */
-export interface MovedTicket extends QueuedTicket {
+interface MovedTicket extends QueuedTicket {
   status: TicketStatus;
   spamStatus: SpamStatus | null;
   tagIds: readonly number[];

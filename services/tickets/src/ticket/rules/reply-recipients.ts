@@ -1,5 +1,5 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { isEmailAddress } from '../../rules/addresses.ts';
+import { isEmailAddress } from '../../rules/mail-headers.ts';
 
 /** The recipients of a reply. */
 export interface Recipients {

@@ -1,10 +1,10 @@
 import { Channel, Direction, Priority } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { describe, expect, test } from 'vitest';
 import { tagState } from '../../../test/tag-state.ts';
-import { tagTree } from '../../tag/rules/tree.ts';
+import { tagTree } from '../../tag/rules.ts';
 import { businessTime } from './business-time.ts';
+import { newTicket } from './change.ts';
 import type { TicketInput } from './fields.ts';
-import { newTicket } from './new-ticket.ts';
 import { type SlaRules, withStricterTargets } from './sla.ts';
 
 const now = 1_800_000_000;

@@ -1,5 +1,5 @@
 import type { Priority } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { TagState } from '../../tag/rules/tree.ts';
+import type { TagState } from '../../tag/rules.ts';
 import { type BusinessTime, businessTime } from './business-time.ts';
 import type { TicketInput, TicketState } from './fields.ts';
 

@@ -1,4 +1,6 @@
+import type { JsonValue } from '@bufbuild/protobuf';
 import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { TicketInput } from './fields.ts';
 
 /** The statuses that exclude a ticket from routing. Source: docs/reference/api.md, Spam. */
 export const spamStatuses: readonly SpamStatus[] = [
@@ -23,4 +25,77 @@ export function countsAsSpam(
   spamTagId: number | null,
 ): boolean {
   return isSpam(spamStatus) || (spamTagId !== null && tagIds.includes(spamTagId));
+}
+
+/** The header rule: by which headers a message shows that a program has sent it. Names and values are in lower case. */
+export type HeaderRules = ReadonlyMap<string, HeaderRule>;
+
+/** The values of a header that show it. */
+interface HeaderRule {
+  any: boolean;
+  values: ReadonlySet<string>;
+  /** Every value that is not among these shows it; null without such a rule. */
+  otherThan: ReadonlySet<string> | null;
+}
+
+/**
+ * Reads the setting `programmaticHeaderRules`. Values of another form are no rules.
+ *
+ * Source: docs/reference/api.md, Settings.
+ */
+export function readHeaderRules(setting: JsonValue | undefined): HeaderRules {
+  if (typeof setting !== 'object' || setting === null || Array.isArray(setting)) return new Map();
+  return new Map(Object.entries(setting).map(([name, values]) => [name.toLowerCase(), headerRule(values)]));
+}
+
+function headerRule(setting: JsonValue): HeaderRule {
+  const given = Array.isArray(setting) ? setting.filter((value) => typeof value === 'string') : [];
+  const others = given.filter((value) => value.startsWith('!')).map((value) => value.slice(1));
+  const values = given.filter((value) => !value.startsWith('!'));
+  return {
+    any: setting === true,
+    values: new Set(values.map(folded)),
+    otherThan: others.length > 0 ? new Set(others.map(folded)) : null,
+  };
+}
+
+/**
+ * Whether the headers of a message say that a program has sent it. `headers` is `rawData.headers`: an object whose names
+ * have no regard to case and whose values are a text or a list of texts; values of another form are no headers.
+ *
+ * Source: docs/reference/api.md, Spam.
+ */
+export function isProgrammatic(rules: HeaderRules, headers: unknown): boolean {
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return false;
+  return Object.entries(headers).some(([name, value]) => {
+    const rule = rules.get(name.trim().toLowerCase());
+    if (!rule) return false;
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return values.some((one) => typeof one === 'string' && matches(rule, one));
+  });
+}
+
+/** Compares a value as a whole, and by its first word alone, without parameters and the like. */
+function matches({ any, values, otherThan }: HeaderRule, value: string): boolean {
+  const whole = folded(value);
+  if (whole === '') return false;
+  const word = /^[^\s;(]*/.exec(whole)?.[0] ?? whole;
+  const isIn = (set: ReadonlySet<string>) => set.has(whole) || set.has(word);
+  return any || isIn(values) || (otherThan !== null && !isIn(otherThan));
+}
+
+const folded = (value: string) => value.trim().toLowerCase();
+
+/** A new ticket with the status of the header rule, if that applies and the ticket has none yet. */
+export function withHeaderRule(input: TicketInput, rules: HeaderRules): TicketInput {
+  const hasStatus = (input.spamStatus ?? null) !== null;
+  if (hasStatus || !isProgrammatic(rules, readHeaders(input.rawData))) return input;
+  return { ...input, spamStatus: SpamStatus.AUTO_PROGRAMMATIC };
+}
+
+function readHeaders(rawData: string | null | undefined): unknown {
+  // Most raw data have no headers, and can be large.
+  if (!rawData?.includes('"headers"')) return undefined;
+  const parsed: unknown = JSON.parse(rawData);
+  return typeof parsed === 'object' && parsed !== null && 'headers' in parsed ? parsed.headers : undefined;
 }

@@ -1,6 +1,6 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
-import { foldedAddress } from '../../rules/addresses.ts';
+import { foldedAddress } from '../../rules/mail-headers.ts';
 import type { TicketInput, TicketState } from './fields.ts';
 
 /** The data of a subchannel that the tickets service knows. */
@@ -18,6 +18,13 @@ export interface KnownSubchannel {
 
 /** The subchannels by id; undefined as long as the settings service was never reached. */
 export type Subchannels = ReadonlyMap<number, KnownSubchannel> | undefined;
+
+/** The settings that decide who sends a mail. */
+export interface SenderSettings {
+  /** The sender of the installation. */
+  mailFrom: string | null;
+  subchannels: Subchannels;
+}
 
 /** The violation in the subchannel of a request, if it is unknown or disabled. `pointer` is that of its object. */
 export function subchannelViolations(input: TicketInput, subchannels: Subchannels, pointer: string): Violation[] {
@@ -69,13 +76,7 @@ export function findMailbox(addresses: readonly string[], subchannels: Subchanne
 }
 
 /** Returns whether an address is one of ours: that of a mailbox, also of a disabled one, or the sender of the installation. */
-export function ownAddresses({
-  subchannels,
-  mailFrom,
-}: {
-  subchannels: Subchannels;
-  mailFrom: string | null;
-}): (address: string) => boolean {
+export function ownAddresses({ subchannels, mailFrom }: SenderSettings): (address: string) => boolean {
   const mailboxes = [...(subchannels?.values() ?? [])].filter(({ channel }) => channel === Channel.EMAIL);
   const own = new Set([mailFrom, ...mailboxes.map(({ address }) => address)].map((one) => foldedAddress(one ?? '')));
   own.delete('');

@@ -1,3 +1,5 @@
+import type { TicketState } from './fields.ts';
+
 /** A profile that works on a ticket, and when this was last set. Units: `at` in Unix seconds. */
 export interface WorkedOn {
   profileId: number;
@@ -49,23 +51,10 @@ function without(workedOn: readonly WorkedOn[], ids: readonly number[]): WorkedO
   return workedOn.filter(({ profileId }) => !ids.includes(profileId));
 }
 
-/** The skill tags of an agent. */
-export interface AgentSkills {
-  tagIds: readonly number[];
-  excludedTagIds: readonly number[];
-  restricted: boolean;
-}
-
-/** The fields of a ticket that decide whether an agent has the skills for it. */
-export interface SkilledTicket {
-  agentId: number | null;
-  tagIds: readonly number[];
-}
-
 /** The caller whose skills are compared with those of tickets. */
 export interface SkilledCaller {
   profileId: number | null;
-  skills: AgentSkills;
+  skills: { tagIds: readonly number[]; excludedTagIds: readonly number[]; restricted: boolean };
 }
 
 /**
@@ -76,7 +65,7 @@ export interface SkilledCaller {
  * Source: docs/reference/api.md, Ticket scope.
  */
 export function hasRequiredSkills(
-  ticket: SkilledTicket,
+  ticket: Pick<TicketState, 'agentId' | 'tagIds'>,
   caller: SkilledCaller,
   isRoutingSkill: (tagId: number) => boolean,
 ): boolean {

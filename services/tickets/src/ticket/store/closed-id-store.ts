@@ -1,3 +1,4 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { TicketCollection, TicketDocument } from './schema.ts';
@@ -40,9 +41,8 @@ const idsAtOnce = 5_000;
 /** How long a process counts from the last closed id that it has read. */
 const rereadAfterMs = 60_000;
 
-/** Opens the closed ids of a collection of tickets. */
 export function closedIdStore(connection: Connection, tickets: TicketCollection): ClosedIdStore {
-  const states = connection.collection('closedIds') as unknown as States;
+  const states = openCollection<ClosedIds>(connection, 'closedIds');
   const read = async () => (await states.findOne({ _id: stateId })) ?? { _id: stateId, last: 0 };
   return {
     last: cached(() => storeCall(async () => (await read()).last)),

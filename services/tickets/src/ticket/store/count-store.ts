@@ -34,7 +34,6 @@ interface Sum {
 /** Enumerations with an index that are set in every ticket: the tickets of a value are those of no other one. */
 const enumerations = ['t.status', 't.priority'] as const;
 
-/** Opens the counts of a collection of tickets. */
 export function ticketCountStore(tickets: TicketCollection, closedIds: Pick<ClosedIdStore, 'last'>): TicketCountStore {
   const largerParts = new Map<string, boolean>();
 

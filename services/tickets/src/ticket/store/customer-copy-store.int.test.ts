@@ -2,7 +2,7 @@ import type { Database } from '@ticketing/store/connection/database.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../../test/harness.ts';
 import { type CustomerCopyStore, customerCopyStore, maxCopiedAtOnce } from './customer-copy-store.ts';
-import { nativeCollection, ticketModel } from './schema.ts';
+import { openTickets } from './schema.ts';
 
 let tickets: TicketsHarness;
 let database: Database;
@@ -13,7 +13,7 @@ let beforeWrite: () => Promise<void>;
 beforeAll(async () => {
   tickets = await startHarness();
   database = await tickets.openDatabase();
-  const collection = nativeCollection(ticketModel(database.connection));
+  const collection = openTickets(database.connection);
   const delayed = Object.assign(Object.create(collection) as typeof collection, {
     async updateMany(...args: Parameters<typeof collection.updateMany>) {
       await beforeWrite();

@@ -1,5 +1,6 @@
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
-import { type Connection, type Model, type mongo, Schema } from 'mongoose';
+import { type Connection, type Model, Schema } from 'mongoose';
 import type { CustomerCopy } from '../../customer/rules/customer.ts';
 import { isNotDeleted, type TicketCollection } from './schema.ts';
 
@@ -14,7 +15,7 @@ interface CustomerCopyDocument extends CustomerCopy {
 }
 
 /** The copy of the customer of a ticket, as just read. `revision` differs for each read. */
-export interface ReadCopy {
+interface ReadCopy {
   customerId: string;
   ticketId: number;
   copy: CustomerCopy;
@@ -36,20 +37,19 @@ export interface CustomerCopyStore {
 /** Limits how many tickets of a customer the request writes that reads the customer. */
 export const maxCopiedAtOnce = 100;
 const batchSize = 1000;
+const collectionName = 'customerCopies';
 const aboveAllIds = 2 ** 31;
 
-/** The model of the waiting copies on a connection. */
 export function customerCopyModel(connection: Connection): Model<CustomerCopyDocument> {
   const schema = new Schema<CustomerCopyDocument>(
     { _id: String, customerTagIds: [Number], customerEmail: String, revision: String, beforeId: Number },
-    { versionKey: false, strict: 'throw', collection: 'customerCopies' },
+    { versionKey: false, strict: 'throw', collection: collectionName },
   );
   return connection.model<CustomerCopyDocument>('CustomerCopy', schema);
 }
 
-/** Opens the store on a connection, for a collection of tickets. */
 export function customerCopyStore(connection: Connection, tickets: TicketCollection): CustomerCopyStore {
-  const copies = customerCopyModel(connection).collection as unknown as mongo.Collection<CustomerCopyDocument>;
+  const copies = openCollection<CustomerCopyDocument>(connection, collectionName);
 
   async function idsBefore(customerId: string, beforeId: number, limit: number): Promise<number[]> {
     const options = { projection: { _id: 1 }, sort: { _id: -1 }, limit } as const;

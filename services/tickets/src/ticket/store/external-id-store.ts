@@ -11,7 +11,6 @@ export interface ExternalIdStore {
   find(externalTicketId: string): Promise<number | undefined>;
   /** Returns the ticket that has the external id. If none has it, the proposed ticket gets it. */
   claim(externalTicketId: string, proposedTicketId: number): Promise<number>;
-  /** Frees the external ids of a ticket. */
   free(ticketId: number): Promise<void>;
 }
 
@@ -21,7 +20,6 @@ interface ExternalIdDocument {
   ticketId: number;
 }
 
-/** Opens the external ids on a connection. */
 export function externalIdStore(connection: Connection): ExternalIdStore {
   const externalIds = externalIdModel(connection);
   const insert = batchedInsert(externalIds.collection);

@@ -1,7 +1,7 @@
 import type { Condition } from '@ticketing/rest/codec/filter.ts';
 import { fieldQuery, matchNothing, type Query } from '@ticketing/store/document/field-query.ts';
 import { splitWords } from '@ticketing/text/words.ts';
-import type { TagTree } from '../../tag/rules/tree.ts';
+import type { TagTree } from '../../tag/rules.ts';
 import { ticketFields } from '../rules/fields.ts';
 import { activeWithinSeconds, filterKeys } from '../rules/keys.ts';
 import { spamStatuses } from '../rules/spam.ts';
@@ -18,8 +18,7 @@ export function documentField(key: string): string {
 /**
  * Compiles conditions that were checked already. A ticket must match all of the queries.
  *
- * Units: `now` in Unix seconds; some conditions depend on it.
- * Source: docs/reference/api.md, Filters.
+ * Units: `now` in Unix seconds; some conditions depend on it. Source: docs/reference/api.md, Filters.
  */
 export function compileConditions(conditions: readonly Condition[], now: number): Query[] {
   return conditions.map((condition) => {

@@ -10,9 +10,9 @@ import {
 } from '@ticketing/store/document/ordered-ranges.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
 import { isLargePage, maxPageBytes, requirePageSize, smallPageBytes } from '@ticketing/store/paging/page-budget.ts';
+import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './document.ts';
 import { customerActive, documentField } from './filter-query.ts';
 import { isNotDeleted, type TicketCollection, type TicketDocument } from './schema.ts';
-import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
 
 /** Lists of tickets. Errors of every operation: store_unavailable, search_too_slow. */
 export interface TicketListStore {
@@ -21,7 +21,7 @@ export interface TicketListStore {
 }
 
 /** A list, and the part of it to read. Units: `now` in Unix seconds. */
-export interface PageRequest {
+interface PageRequest {
   query: Query;
   order: Order;
   now: number;
@@ -73,7 +73,6 @@ const excludedFromLists = {
   ...{ workitem: 0, appliedRequests: 0, conversationIds: 0, draftIds: 0 },
 };
 
-/** Opens the lists of a collection of tickets. */
 export function ticketListStore(tickets: TicketCollection): TicketListStore {
   const large = largePages();
   return {
@@ -291,7 +290,7 @@ const neverUnset = new Set([
  *
  * Units: `now` in Unix seconds; who is active depends on it.
  */
-export function toSegments(order: Order, now: number): Segment[] {
+function toSegments(order: Order, now: number): Segment[] {
   if (order.key === 't.isCustomerActive') {
     const active: Segment = { match: customerActive(now), field: '_id' };
     const inactive: Segment = { match: { $nor: [customerActive(now)] }, field: '_id' };

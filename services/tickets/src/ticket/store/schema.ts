@@ -1,11 +1,11 @@
 import { type OutboxFields, outboxIndex } from '@ticketing/events/outbox/outbox.ts';
+import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import type { Query } from '@ticketing/store/document/field-query.ts';
 import { type Connection, type IndexDefinition, type IndexOptions, type Model, type mongo, Schema } from 'mongoose';
 import type { TicketEvent } from '../rules/event.ts';
 import { ticketFieldNames, ticketFields } from '../rules/fields.ts';
 import { type RoutingOrder, routingOrders } from '../rules/queue-keys.ts';
 
-/** The name of the collection of tickets. */
 export const ticketCollection = 'tickets';
 
 /** The document of a ticket: the fields of `ticketFields` in their stored form, and the following ones. */
@@ -121,20 +121,14 @@ export const ticketIndexes: readonly IndexReason[] = [
 /** The driver's collection of tickets, without mongoose. */
 export type TicketCollection = mongo.Collection<TicketDocument>;
 
-/** Matches tickets that are not deleted. */
 export const isNotDeleted: Query = { deletedAt: null };
 
-/** Matches deleted tickets. */
 export const isDeleted: Query = { deletedAt: { $ne: null } };
 
-/**
- * The collection of a model. Mongoose's own operations cast every value, which costs more than the operation itself.
- */
-export function nativeCollection(model: Model<TicketDocument>): TicketCollection {
-  return model.collection as unknown as TicketCollection;
+export function openTickets(connection: Connection): TicketCollection {
+  return openCollection(connection, ticketCollection);
 }
 
-/** The model of the tickets on a connection. */
 export function ticketModel(connection: Connection): Model<TicketDocument> {
   const fields = Object.fromEntries(ticketFieldNames.map((name) => [name, { type: ticketFields[name].type }]));
   const schema = new Schema(

@@ -5,7 +5,6 @@ import { batchedInsert } from '@ticketing/store/document/batched-insert.ts';
 import type { Query } from '@ticketing/store/document/field-query.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { ownersOfTicketData } from '@ticketing/system/services.ts';
-import type { Model } from 'mongoose';
 import type { EventActor } from '../../rules/event-header.ts';
 import { bodyFields } from '../rules/change.ts';
 import type { ConversationStep } from '../rules/decision.ts';
@@ -13,10 +12,22 @@ import type { TicketEvent } from '../rules/event.ts';
 import { type TicketState, ticketFields } from '../rules/fields.ts';
 import type { QueueChange } from '../rules/queue-keys.ts';
 import type { WorkedOnChange } from '../rules/worked-on.ts';
-import { areSearched, erasedFields, type NewTicketParts, searchedTexts, storedFields, toDocument } from './document.ts';
-import { documentUpdate, type TicketUpdate, workedOnUpdate } from './document-update.ts';
-import { isNotDeleted, nativeCollection, type TicketCollection, type TicketDocument } from './schema.ts';
-import { excludedFromReads, readDocument, type StoredTicket, storedTicket } from './stored-ticket.ts';
+import {
+  areSearched,
+  documentUpdate,
+  erasedFields,
+  excludedFromReads,
+  type NewTicketParts,
+  readDocument,
+  type StoredTicket,
+  searchedTexts,
+  storedFields,
+  storedTicket,
+  type TicketUpdate,
+  toDocument,
+  workedOnUpdate,
+} from './document.ts';
+import { isNotDeleted, type TicketCollection } from './schema.ts';
 
 /**
  * The tickets of this service. Every write of a ticket stores its event in the same write. Deleted tickets are not
@@ -33,7 +44,6 @@ export interface TicketStore {
    * `remainingIds`, which were not looked for.
    */
   findSome(ids: readonly number[], maxBytes: number): Promise<FoundTickets>;
-  /** Whether a ticket has existed and was deleted. */
   isDeleted(id: number): Promise<boolean>;
   /** Finds which messages a ticket has, and which files it lists. */
   findMessages(id: number): Promise<TicketMessages | undefined>;
@@ -71,13 +81,12 @@ export interface TicketMessages extends Pick<StoredTicket, 'conversationIds' | '
 }
 
 /** Some of the tickets that were looked for. */
-export interface FoundTickets {
+interface FoundTickets {
   tickets: StoredTicket[];
   bytes: number;
   remainingIds: number[];
 }
 
-/** The version of a ticket. */
 export interface TicketVersion {
   ticketId: number;
   version: number;
@@ -87,8 +96,7 @@ export interface TicketVersion {
 /** Makes the words by which the full text search finds a ticket. `actor` causes it. */
 export type SplitWords = (texts: readonly (string | number | null)[], actor: EventActor) => Promise<string[]>;
 
-/** The dependencies of a store of tickets. */
-export interface TicketStoreParts {
+interface TicketStoreParts {
   /** Called after each write that has stored an event. */
   onEvent(): void;
   /** Makes a change of a ticket by `write`, so that the queue knows it. */
@@ -96,13 +104,11 @@ export interface TicketStoreParts {
   splitWords: SplitWords;
 }
 
-/** Opens the tickets of a model. */
 export function ticketStore(
-  model: Model<TicketDocument>,
+  tickets: TicketCollection,
   { onEvent, splitWords, changing }: TicketStoreParts,
 ): TicketStore {
-  const tickets = nativeCollection(model);
-  const insertDocument = batchedInsert(model.collection);
+  const insertDocument = batchedInsert(tickets);
   // Deleted tickets are filtered out after the read: a query for `_id` alone takes MongoDB a third less time.
   const findOne = (query: Query) =>
     storeCall(async () => {

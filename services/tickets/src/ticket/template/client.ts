@@ -122,4 +122,5 @@ function renderError(error: unknown, pointer: string): unknown {
   return new DomainError('internal', 'internal', 'Internal error', { cause: error });
 }
 
-const unavailableCodes = [Code.Unavailable, Code.DeadlineExceeded, Code.ResourceExhausted];
+/** The codes of calls to which the templates service has not responded. */
+export const unavailableCodes = [Code.Unavailable, Code.DeadlineExceeded, Code.ResourceExhausted];

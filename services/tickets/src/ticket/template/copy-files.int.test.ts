@@ -16,7 +16,7 @@ import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../../test/harness.ts';
 import { newProcess } from '../../../test/new-process.ts';
-import { sweepTicketFiles } from '../../attachment/find.ts';
+import { sweepTicketFiles } from '../../attachment/attachments.ts';
 import { copyTemplateFiles, type TemplateFiles } from './text.ts';
 
 const MiB = 1024 * 1024;

@@ -10,13 +10,13 @@ import type { FileContext } from '@ticketing/files/file-context.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
+import { oneLine } from '../../rules/mail-headers.ts';
 import { type ReadSettings, settingsKnowing } from '../../settings.ts';
-import type { TagTree } from '../../tag/rules/tree.ts';
-import { oneLine } from '../rules/one-line.ts';
+import type { TagTree } from '../../tag/rules.ts';
 import { emailTemplateIds } from '../rules/subchannels.ts';
-import type { StoredTicket } from '../store/stored-ticket.ts';
+import type { StoredTicket } from '../store/document.ts';
 import type { ReadCall } from '../views.ts';
-import type { Templates } from './client.ts';
+import { type Templates, unavailableCodes } from './client.ts';
 import { templateVariables, type VariableDeps, variablesJson } from './variables.ts';
 
 /** The template that a request names for its text. */
@@ -26,7 +26,7 @@ export interface TemplateRequest {
 }
 
 /** The message whose text is rendered. */
-export interface TemplateMessage {
+interface TemplateMessage {
   template: TemplateRequest & { templateId: number };
   /** The ticket as the request leaves it, apart from the text. */
   stored: StoredTicket;
@@ -40,7 +40,7 @@ export interface TemplateMessage {
 }
 
 /** The rendered text, which is HTML, with its subject and its files. */
-export interface TemplateText {
+interface TemplateText {
   body: string;
   /** The subject for a message without one; null if the template has none. */
   subject: string | null;
@@ -74,15 +74,13 @@ export interface TemplateTexts {
   wrap(call: Call, message: PlainMessage): Promise<string | undefined>;
 }
 
-/** The dependencies of the texts. */
-export interface TemplateTextDeps extends VariableDeps {
+interface TemplateTextDeps extends VariableDeps {
   templates: Pick<Templates, 'render' | 'wrap'>;
   templateFiles: TemplateFiles;
   attachments: FileContext;
   settings: ReadSettings;
 }
 
-/** Opens the texts. */
 export function templateTexts(deps: TemplateTextDeps): TemplateTexts {
   return {
     text: (call, message) => templateText(deps, call, message),
@@ -108,7 +106,7 @@ async function templateText(deps: TemplateTextDeps, call: Call, message: Templat
 }
 
 /** A message that is written without a template. */
-export interface PlainMessage extends Omit<TemplateMessage, 'template' | 'files'> {
+interface PlainMessage extends Omit<TemplateMessage, 'template' | 'files'> {
   content: MessageContent;
   subchannelId: number | null;
 }
@@ -196,8 +194,6 @@ export async function copyTemplateFiles(
   };
   return copyFiles(deps.attachments, call, attachments, read, beside);
 }
-
-const unavailableCodes = [Code.Unavailable, Code.DeadlineExceeded, Code.ResourceExhausted];
 
 function copyError(error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;

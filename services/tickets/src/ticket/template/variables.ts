@@ -15,25 +15,23 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { CustomerDirectory, ErpReadOptions } from '../../customer/directory.ts';
 import { contractMessage } from '../../customer/erp/codec.ts';
-import type { TagTree } from '../../tag/rules/tree.ts';
+import type { TagTree } from '../../tag/rules.ts';
 import type { TagStore } from '../../tag/store.ts';
+import type { StoredTicket } from '../store/document.ts';
 import type { TicketStore } from '../store/store.ts';
-import type { StoredTicket } from '../store/stored-ticket.ts';
 import type { ReadCall, TicketViews } from '../views.ts';
 
 const encodeTicket = messageEncoder(TicketSchema);
 const encodeContract = messageEncoder(ContractSchema);
 const encodeIntent = messageEncoder(TicketIntentSchema);
 
-/** The dependencies of the values. */
 export interface VariableDeps {
   customers: CustomerDirectory;
   views: Pick<TicketViews, 'read'>;
   json: Pick<LargeJson, 'write'>;
 }
 
-/** The options for the values of a ticket. */
-export interface VariableOptions {
+interface VariableOptions {
   tree: TagTree;
   /** The contract that is shown. Default: that of the ticket. */
   contractId?: string | undefined;
@@ -47,8 +45,7 @@ export interface VariableOptions {
  * Makes the data that templates for a ticket are rendered with.
  *
  * Shape: `{ticket, customer, contract, agent, intent, in}`, as the REST API writes them.
- * Errors: those of `TicketViews.read`.
- * Source: docs/reference/api.md, Variables.
+ * Errors: those of `TicketViews.read`. Source: docs/reference/api.md, Variables.
  */
 export async function templateVariables(
   deps: VariableDeps,
@@ -71,7 +68,7 @@ export async function templateVariables(
 }
 
 /** Makes the data for templates without a ticket: the agent, and a contract if one is given. */
-export async function contractVariables(
+async function contractVariables(
   deps: VariableDeps,
   call: Pick<ReadCall, 'caller'>,
   contractId: string | undefined,
@@ -132,8 +129,7 @@ function callingAgent(caller: Caller): JsonObject | undefined {
   return { id, firstName, lastName, email };
 }
 
-/** The dependencies of the handlers of variables. */
-export interface GetVariablesDeps extends VariableDeps {
+interface GetVariablesDeps extends VariableDeps {
   tickets: Pick<TicketStore, 'find'>;
   tags: Pick<TagStore, 'tree'>;
 }

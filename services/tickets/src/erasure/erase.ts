@@ -1,19 +1,24 @@
 import type {
+  ConfirmErasureRequest,
+  ConfirmErasureResponse,
+} from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import type {
   DeleteTicketRequest,
   DeleteTicketResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { notFound } from '@ticketing/errors/domain-error.ts';
+import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
+import { readMeasured } from '@ticketing/runtime/read-measured.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { versionPrecondition } from '@ticketing/service-kit/call/if-match.ts';
 import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import { sweep } from '@ticketing/store/document/sweep.ts';
+import { Gauge, type Registry } from 'prom-client';
 import { eventHeaderFor } from '../event-header.ts';
 import { deletedEvent } from '../ticket/rules/event.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import type { ErasureStore } from './store.ts';
+import type { ErasureStore, PendingErasures } from './store.ts';
 
-/** The dependencies of the erasure of tickets. */
 export interface ErasureDeps {
   tickets: Pick<TicketStore, 'find' | 'erase'>;
   erasures: ErasureStore;
@@ -71,4 +76,45 @@ export async function finishErasures(deps: ErasureDeps): Promise<void> {
       for (const ticketId of ticketIds) await finishErasure(deps, ticketId);
     },
   });
+}
+
+/**
+ * Records that the calling service has erased its data of a deleted ticket. When all services have
+ * confirmed, only the id, the version and the time of the deletion of the ticket remain.
+ *
+ * Errors: ticket_not_deleted. Source: docs/reference/architecture.md, Delete.
+ */
+export async function confirmErasure(
+  { erasures }: { erasures: Pick<ErasureStore, 'confirm'> },
+  call: Call,
+  { ticketId }: ConfirmErasureRequest,
+): Promise<ConfirmErasureResponse> {
+  if (!(await erasures.confirm(ticketId, call.caller.service ?? ''))) {
+    throw new DomainError('failed_precondition', 'ticket_not_deleted', 'The ticket was not deleted.');
+  }
+  return { $typeName: 'ticketing.tickets.v1.ConfirmErasureResponse' };
+}
+
+/** Registers metrics of the deleted tickets whose data a service has not erased yet. Each scrape reads the store. */
+export function measureErasures(
+  store: Pick<ErasureStore, 'pendingByService'>,
+  registry: Registry,
+  { now }: Pick<Runtime, 'now'>,
+): void {
+  const gauge = (name: string, help: string, readValue: (pending: PendingErasures) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['owner'],
+      registers: [registry],
+      async collect() {
+        const found = await readMeasured(() => store.pendingByService());
+        this.reset();
+        for (const pending of found ?? []) this.set({ owner: pending.service }, readValue(pending));
+      },
+    });
+  gauge('erasures_pending', 'Deleted tickets of which a service has not confirmed the erasure.', ({ count }) => count);
+  gauge('erasures_oldest_age_seconds', 'How long the oldest of them has been deleted.', ({ oldestAt }) =>
+    Math.max(0, (now() - oldestAt.getTime()) / 1000),
+  );
 }

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { measureErasures } from './metrics.ts';
+import { measureErasures } from './erase.ts';
 
 test('while the erasures cannot be read there are no values, also not the last ones', async () => {
   let isAvailable = true;

@@ -5,7 +5,7 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { expect, test } from 'vitest';
-import { openSessions } from './sessions.ts';
+import { openSessions } from './get.ts';
 
 const call = (signal = new AbortController().signal) => ({
   caller: serviceCaller('test'),

@@ -1,6 +1,6 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { describe, expect, test } from 'vitest';
-import { addressViolations, type GivenAddresses } from './addresses.ts';
+import { addressViolations, type GivenAddresses, oneLine } from './mail-headers.ts';
 
 const mail: GivenAddresses = {
   channel: Channel.EMAIL,
@@ -69,4 +69,15 @@ test.each([
   [Channel.CHAT, Direction.OUT, false],
 ])('blind copies on channel %i in direction %i are allowed: %s', (channel, direction, allowed) => {
   expect(found({ channel, direction, bcc: ['kim@example.com'] })).toEqual(allowed ? [] : ['#/bcc not_allowed']);
+});
+
+test.each(['\r\n', '\n', '\r', '\0', '\t', '\x7f', '\x80', '\u0085', '\x9f', '\u2028', '\u2029', '\r\n \t\r\n  '])(
+  'a line break or control character becomes a space: %j',
+  (lineBreak) => {
+    expect(oneLine(`a${lineBreak}b`)).toBe('a b');
+  },
+);
+
+test('spaces and all other characters stay', () => {
+  expect(oneLine(' a  b\u00a0ü😀 ')).toBe(' a  b\u00a0ü😀 ');
 });

@@ -1,7 +1,6 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 
-/** The addresses of a new ticket. */
 export interface GivenAddresses {
   channel: Channel;
   direction: Direction;
@@ -13,7 +12,6 @@ export interface GivenAddresses {
 
 const emailPattern = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\.]+(?:\.[^\s@<>(),;:"[\]\\.]+)+$/;
 
-/** Whether a text is an e-mail address, without a name. */
 export function isEmailAddress(text: string): boolean {
   return emailPattern.test(text);
 }
@@ -48,4 +46,9 @@ export function addressViolations(given: GivenAddresses): Violation[] {
     violations.push({ pointer: '#/bcc', code: 'not_allowed', detail: 'is for outgoing e-mail only' });
   }
   return violations;
+}
+
+/** A text as one line without control characters. Spaces stay, but for those that follow a line break. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029][ \p{Cc}\u2028\u2029]*/gu, ' ');
 }

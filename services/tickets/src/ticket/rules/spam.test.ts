@@ -1,6 +1,6 @@
 import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { describe, expect, it } from 'vitest';
-import { isProgrammatic, readHeaderRules, withHeaderRule } from './programmatic.ts';
+import { isProgrammatic, readHeaderRules, withHeaderRule } from './spam.ts';
 
 const standard = readHeaderRules({ 'Auto-Submitted': ['!no'], Precedence: ['bulk', 'list', 'junk'] });
 

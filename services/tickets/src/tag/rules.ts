@@ -1,7 +1,62 @@
+import type { Priority } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { type TagReference, TagType, type TagVisibility } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import { DomainError, invalidInput, type Violation } from '@ticketing/errors/domain-error.ts';
-import { maxLevels, parentProblem } from '@ticketing/runtime/parent-tree.ts';
-import type { EventActor, EventHeader } from '../../rules/event-header.ts';
-import type { TagState, TagTree } from './tree.ts';
+import { maxLevels, type ParentTree, parentProblem, parentTree } from '@ticketing/runtime/parent-tree.ts';
+import type { EventActor, EventHeader } from '../rules/event-header.ts';
+
+/** A tag. Enums have their numbers in the contract. */
+export interface TagState {
+  id: number;
+  /** Every change raises it by one. */
+  version: number;
+  name: string;
+  parent: number | null;
+  reference: TagReference;
+  type: TagType;
+  visibility: TagVisibility;
+  color: string | null;
+  routingRelevant: boolean;
+  /** Seconds of business hours. */
+  sla: number | null;
+  /** Seconds of business hours. */
+  firstResponseSla: number | null;
+  priority: Priority | null;
+  keywords: readonly string[];
+  /** Unix seconds. */
+  modifiedAt: number;
+}
+
+/** All tags, with their relations in the tree. */
+export interface TagTree extends ParentTree<TagState> {
+  /** How many times changes of tags have been committed. */
+  revision: number;
+  /** The names from the top-level ancestor down, joined by " / ". */
+  fullName(tag: TagState): string;
+  /** Whether a tag counts when tickets are matched to agents. */
+  isRoutingSkill(id: number): boolean;
+  /** The ids of all routing skills. */
+  routingSkillIds: readonly number[];
+}
+
+export function tagTree(tags: readonly TagState[], revision = 0): TagTree {
+  const tree = parentTree(new Map(tags.map((tag) => [tag.id, tag])));
+  const isRoutingSkill = (id: number) => {
+    const tag = tree.get(id);
+    return tag !== undefined && tag.type === TagType.SKILL && tag.routingRelevant;
+  };
+  return {
+    ...tree,
+    revision,
+    isRoutingSkill,
+    routingSkillIds: tags.filter((tag) => isRoutingSkill(tag.id)).map((tag) => tag.id),
+    fullName: (tag) =>
+      [tag, ...tree.pathToRoot(tag.parent ?? 0)]
+        .slice(0, maxLevels)
+        .map(({ name }) => name)
+        .reverse()
+        .join(' / '),
+  };
+}
 
 /** The fields of a tag that a request sets. Fields that it does not mention are missing. */
 export type TagInput = Partial<Omit<TagState, 'id' | 'version' | 'modifiedAt'>>;
@@ -110,7 +165,6 @@ export interface TagEvent {
   traceparent?: string;
 }
 
-/** Makes the event of a new or changed tag. */
 export function tagChangedEvent({ version, modifiedAt }: TagState, header: EventHeader): TagEvent {
   return event(version, modifiedAt, false, header);
 }

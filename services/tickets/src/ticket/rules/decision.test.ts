@@ -1,7 +1,7 @@
 import { Channel, Priority, SpamStatus, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, test } from 'vitest';
-import { withAutoExecution } from './auto-execution.ts';
 import { changeFields } from './change.ts';
+import { withAutoExecution } from './decision.ts';
 import { updatedEvent } from './event.ts';
 import { initialTicket, type TicketInput } from './fields.ts';
 

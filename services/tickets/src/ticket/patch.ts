@@ -9,8 +9,18 @@ import {
   UpdateTicketRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { readSpellings } from '@ticketing/rest/codec/options.ts';
+import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
+import type { CustomerDirectory } from '../customer/directory.ts';
+import { eventHeader } from '../event-header.ts';
+import type { ReadSettings } from '../settings.ts';
+import type { TagTree } from '../tag/rules.ts';
+import type { TagStore } from '../tag/store.ts';
+import type { ChangePlan } from './commit.ts';
+import { followCustomer } from './refresh-customer.ts';
 import { type TicketFieldName, type TicketInput, ticketField, ticketFields } from './rules/fields.ts';
-import type { TicketPatch } from './rules/patch.ts';
+import { decidePatch, type TicketPatch } from './rules/patch.ts';
+import { noSla, type SlaRules } from './rules/sla.ts';
 
 /** Fields whose name in a request differs from that in the ticket. */
 const renamed: Record<string, TicketFieldName> = { tags: 'tagIds' };
@@ -52,13 +62,9 @@ export interface BulkElement {
   refreshMode: string | undefined;
 }
 
-const readUpdateTicket = patchReader(UpdateTicketRequestSchema);
-const readTicketChange = patchReader(TicketChangeSchema);
-
 /** Reads the request for a PATCH of one ticket. */
-export function readPatch(request: UpdateTicketRequest): TicketPatch {
-  return readUpdateTicket(request);
-}
+export const readPatch: (request: UpdateTicketRequest) => TicketPatch = patchReader(UpdateTicketRequestSchema);
+const readTicketChange = patchReader(TicketChangeSchema);
 
 /**
  * Reads one element of a bulk request.
@@ -90,4 +96,50 @@ function patchReader(request: DescMessage): (message: PatchMessage) => TicketPat
     removeTagIds: message.removeTagIds ?? [],
     workedOnBy: message.updateMask?.paths.includes('worked_on_by') ? (message.workedOnBy ?? null) : undefined,
   });
+}
+
+/** The request that a PATCH is part of. Units: `now` in Unix seconds. */
+interface PatchRequest {
+  caller: Caller;
+  traceparent: string;
+  now: number;
+  includeInWorklog: boolean;
+  /** With the tags as they are when the request is applied. */
+  sla: SlaRules;
+  /** Throws if `If-Match` does not allow the version of the ticket. */
+  requireVersion?: (version: number) => void;
+}
+
+/** Plans a PATCH of a ticket. Errors of the plan: what `requireVersion` throws. */
+export function planPatch(
+  { customers, runtime }: { customers: CustomerDirectory; runtime: Runtime },
+  ticketId: number,
+  patch: TicketPatch,
+  { caller, traceparent, now, includeInWorklog, sla, requireVersion }: PatchRequest,
+): ChangePlan {
+  const author = { profileId: caller.profileId, isHuman: isHuman(caller) };
+  return {
+    ticketId,
+    identify: followCustomer(customers, patch.input, author.isHuman),
+    decide(stored, identified) {
+      requireVersion?.(stored.ticket.version);
+      const header = eventHeader({ runtime }, caller, traceparent);
+      const input = { ...identified, ...patch.input };
+      return decidePatch(stored, { ...patch, input }, { author, now, includeInWorklog, sla, header });
+    },
+  };
+}
+
+/** Reads the rules of deadlines. The tags are read only for a write that sets tags of a ticket. */
+export async function readSlaRules(
+  deps: { settings: ReadSettings; tags: Pick<TagStore, 'tree'> },
+  setsTags: boolean,
+): Promise<SlaRules> {
+  return setsTags ? slaRulesWith(deps, await deps.tags.tree()) : noSla;
+}
+
+/** Reads the rules of deadlines, with tags that were read before. */
+export async function slaRulesWith({ settings }: { settings: ReadSettings }, tree: TagTree): Promise<SlaRules> {
+  const { businessTime } = await settings();
+  return { businessTime, findTag: tree.get };
 }

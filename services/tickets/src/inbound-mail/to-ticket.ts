@@ -1,0 +1,194 @@
+import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
+import { beforeChange, DomainError } from '@ticketing/errors/domain-error.ts';
+import { attachBytes } from '@ticketing/files/attach-files.ts';
+import { type AttachmentState, maxMessageFiles } from '@ticketing/files/attachment.ts';
+import type { FileContext } from '@ticketing/files/file-context.ts';
+import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
+import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
+import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
+import type { AddedMessage, MessageStores, MessageWriter, NewMessage } from '../message/add.ts';
+import { isPartOfTicket } from '../message/checks.ts';
+import type { TicketTokens } from '../message/rules/outgoing-mail.ts';
+import type { ReadSettings } from '../settings.ts';
+import type { TextWork } from '../text/work.ts';
+import type { TicketWrites } from '../ticket/create.ts';
+import { decideTicket } from '../ticket/insert.ts';
+import type { TicketInput } from '../ticket/rules/fields.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
+import type { IncomingMail, MailCall, MailFile, ReceivedMail } from './mail.ts';
+import type { MailReader } from './reader.ts';
+
+export interface InboundMailDeps {
+  mailReader: Pick<MailReader, 'read'>;
+  settings: ReadSettings;
+  ticketTokens: TicketTokens;
+  tickets: Pick<TicketStore, 'find' | 'findMessages'>;
+  newTickets: NewTickets;
+  messages: MessageStores;
+  writer: Pick<MessageWriter, 'add' | 'findKnown'>;
+  attachments: FileContext;
+}
+
+/** How a mail becomes a new ticket. */
+interface NewTickets extends Pick<TicketWrites, 'draft' | 'insert'> {
+  ids: Pick<IdSequence, 'next'>;
+  textWork: Pick<TextWork, 'bodyFields'>;
+}
+
+/**
+ * Creates the ticket of a mail.
+ *
+ * The steps, and what is left if the process dies after one of them:
+ * 1. The files of the mail are stored: the sweeper of files removes them.
+ * 2. The external id of the mail is claimed, with the ids of the ticket and its first message. Another process that takes in
+ *    the same mail, at the same time or after a crash, uses the same ids; the sweeper of message ids frees it.
+ * 3. The ticket is inserted: everything is visible.
+ *
+ * Errors: concurrent_change, if its ticket is created and deleted again and again.
+ */
+export async function createTicketOfMail(
+  deps: InboundMailDeps,
+  call: MailCall,
+  incoming: IncomingMail,
+): Promise<ReceivedMail> {
+  const files = newFiles(deps.attachments, call);
+  return files.settle(create(deps, call, incoming, files));
+}
+
+async function create(
+  deps: InboundMailDeps,
+  call: MailCall,
+  incoming: IncomingMail,
+  files: NewFiles,
+): Promise<ReceivedMail> {
+  const attachments = await attachMailFiles(deps.attachments, call, incoming.mail.files, files);
+  const input = await toTicketInput(deps, call, incoming, attachments);
+  const received = await retryOnConflict(deps.attachments.runtime, 'The ticket is being changed too often.', () =>
+    insertOnce(deps, call, incoming.externalId, input),
+  );
+  if (received.outcome === ReceivedMailOutcome.TICKET_CREATED) files.keep(attachments);
+  return received;
+}
+
+/** Claims the external id and inserts the ticket. Returns `conflict` if the claim is no longer valid. */
+async function insertOnce(
+  deps: InboundMailDeps,
+  { caller, trace }: MailCall,
+  externalId: string,
+  input: TicketInput,
+): Promise<ReceivedMail | typeof conflict> {
+  const { newTickets, messages } = deps;
+  const { externalMessageIds } = messages;
+  // Ids are proposed at each attempt, because the ticket of the last ones may have been deleted.
+  const proposed = { ticketId: await newTickets.ids.next(), conversationId: await messages.conversationIds.next() };
+  const claimed = await externalMessageIds.claim(externalId, proposed);
+  // The claim of another process might be swept before the ticket is inserted.
+  const isOwn = claimed.ticketId === proposed.ticketId;
+  if (!isOwn && !(await externalMessageIds.renew(externalId, claimed))) return conflict;
+  const ids = { id: claimed.ticketId, openingMessageId: claimed.conversationId };
+  const ticket = decideTicket(await newTickets.draft({ caller, trace }, input, ids));
+  if (await newTickets.insert({ caller, trace }, ticket)) {
+    return { ...claimed, outcome: ReceivedMailOutcome.TICKET_CREATED };
+  }
+  if (await isPartOfTicket(deps, claimed)) return { ...claimed, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
+  // The ticket was deleted, or a process died while it added the mail to the ticket as a message.
+  await externalMessageIds.freeOne(externalId, claimed);
+  return conflict;
+}
+
+async function toTicketInput(
+  { newTickets }: InboundMailDeps,
+  call: MailCall,
+  { mail, subchannelId, receivedAt }: IncomingMail,
+  attachments: readonly AttachmentState[],
+): Promise<TicketInput> {
+  const { from, fromName, to, cc, subject, isHtml, messageId, headers } = mail;
+  const body = mail.body ?? '';
+  return {
+    channel: Channel.EMAIL,
+    direction: Direction.IN,
+    ...{ from, fromName, to, cc, subject, body, subchannelId, attachments },
+    ...(await newTickets.textWork.bodyFields(body, call.caller, !isHtml)),
+    isBodyText: !isHtml,
+    rawData: JSON.stringify({ messageId, headers }),
+    createdAt: receivedAt,
+  };
+}
+
+/**
+ * Adds a mail to a ticket. Returns undefined if the ticket takes no further message: it was deleted meanwhile, or it has
+ * too many. A mail without the signed token of the ticket, whose sender is no participant, does not change who gets the
+ * replies.
+ */
+export async function addMailToTicket(
+  deps: InboundMailDeps,
+  call: MailCall,
+  ticketId: number,
+  incoming: IncomingMail,
+): Promise<AddedMessage | undefined> {
+  const files = newFiles(deps.attachments, call);
+  try {
+    return await files.settle(add(deps, call, ticketId, incoming, files));
+  } catch (error) {
+    if (error instanceof DomainError && ['ticket_not_found', 'too_many_messages'].includes(error.reason)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+async function add(
+  deps: InboundMailDeps,
+  call: MailCall,
+  ticketId: number,
+  incoming: IncomingMail,
+  files: NewFiles,
+): Promise<AddedMessage> {
+  const { isProgrammatic, mail } = incoming;
+  // Anyone with a copy of a mail knows its id, but only those who got it from us know the token.
+  const onlyParticipants = mail.subject === null || deps.ticketTokens.find(mail.subject) !== ticketId;
+  const attachments = await attachMailFiles(deps.attachments, call, mail.files, files);
+  const message = toNewMessage(incoming, attachments);
+  const added = await deps.writer.add(call, ticketId, message, { isProgrammatic, onlyParticipants });
+  if (added.isInserted) files.keep(attachments);
+  return added;
+}
+
+function toNewMessage(
+  { mail, externalId, subchannelId, receivedAt }: IncomingMail,
+  attachments: readonly AttachmentState[],
+): NewMessage {
+  const { from, fromName, to, cc, subject, body, isHtml } = mail;
+  return {
+    direction: Direction.IN,
+    type: isHtml ? ContentType.HTML : ContentType.TEXT,
+    body: body ?? '',
+    ...{ from, fromName, to, cc, subject, subchannelId, attachments },
+    externalConversationId: externalId,
+    createdAt: receivedAt,
+  };
+}
+
+/**
+ * Stores the files of a mail, which may be more than a request can have: its sender cannot send it in another form. The
+ * reader of mails has checked their sizes.
+ */
+async function attachMailFiles(
+  context: FileContext,
+  call: Pick<MailCall, 'caller'>,
+  mailFiles: readonly MailFile[],
+  files: NewFiles,
+): Promise<AttachmentState[]> {
+  const attachments: AttachmentState[] = [];
+  try {
+    for (let start = 0; start < mailFiles.length; start += maxMessageFiles) {
+      attachments.push(...files.add(await attachBytes(context, call, mailFiles.slice(start, start + maxMessageFiles))));
+    }
+  } catch (error) {
+    // Nothing lists the files of this mail yet.
+    throw beforeChange(error);
+  }
+  return attachments;
+}
