@@ -198,9 +198,9 @@ async function upsertOnce(
 /** Plans the ticket of a request, with the text of its template. */
 async function planTicket(deps: CreateTicketDeps, call: Call, content: Content, id: number): Promise<TicketState> {
   const { request, input } = content;
+  if (request.templateId === undefined) return decideTicket(await deps.writes.draft(call, input, { id }));
   // A body that is still to be rendered counts as a message already.
-  const isRendered = request.templateId !== undefined;
-  const draft = await deps.writes.draft(call, isRendered ? { ...input, body: '' } : input, { id });
+  const draft = await deps.writes.draft(call, { ...input, body: '' }, { id });
   const stored = newStoredTicket({ ...decideTicket(draft), body: null });
   return decideTicket(draft, await renderText(deps, call, content, stored));
 }
