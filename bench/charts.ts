@@ -25,7 +25,7 @@ const drawnFile = join(folder, 'results.json');
 
 const introduction = `# Performance
 
-Measured by \`npm run bench\`, drawn by \`npm run charts\`. Every ratio compares the system with a bare Fastify route on the same engine, in the same run; absolute numbers are those of the machine of that run, which all processes and the load share. A later run replaces what it measures again. Figures without a goal are in \`results.json\`.
+Measured by \`npm run bench\`, drawn by \`npm run charts\`. Every ratio compares the system with a bare Fastify route on the same engine, in the same run; absolute numbers are those of the machine of that run, which all processes and the load share. A later run replaces what it measures again. The operations run with the API of each service alone (no analysis, rows or webhooks meanwhile), and \`get\` with \`includeSessions=false\`: they are limits, not the cost of a ticket with its consequences. Figures without a goal are in \`results.json\`.
 `;
 
 export const command = declareCommand({ usage, options: {} }, () => {

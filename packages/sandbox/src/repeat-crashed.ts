@@ -5,8 +5,8 @@ import { SandboxError } from './sandbox-error.ts';
 const maxAttempts = 2;
 
 /**
- * Repeats a run whose worker crashed, which says nothing about its input. If it crashes again, the run fails for now: a
- * result instead of it would stay.
+ * Repeats a run whose worker crashed, which says nothing about its input. If it crashes again, the run fails with an error
+ * that callers may try again, because a result in its place would be kept.
  *
  * Errors: sandbox_crashed; those of the run.
  */

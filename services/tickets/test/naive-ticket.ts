@@ -185,16 +185,16 @@ function stateOf(ticket: NaiveTicket): TicketState {
   return {
     ...initialTicket,
     ...ticket,
-    channel: numberOf(ChannelSchema, ticket.channel),
-    direction: numberOf(DirectionSchema, ticket.direction),
-    status: numberOf(TicketStatusSchema, ticket.status),
-    priority: numberOf(PrioritySchema, ticket.priority),
-    aiSupportLevel: numberOf(AiSupportLevelSchema, ticket.aiSupportLevel),
-    spamStatus: ticket.spamStatus === null ? null : numberOf(SpamStatusSchema, ticket.spamStatus),
+    channel: toNumber(ChannelSchema, ticket.channel),
+    direction: toNumber(DirectionSchema, ticket.direction),
+    status: toNumber(TicketStatusSchema, ticket.status),
+    priority: toNumber(PrioritySchema, ticket.priority),
+    aiSupportLevel: toNumber(AiSupportLevelSchema, ticket.aiSupportLevel),
+    spamStatus: ticket.spamStatus === null ? null : toNumber(SpamStatusSchema, ticket.spamStatus),
   };
 }
 
-function numberOf(schema: Parameters<typeof readSpellings>[0], spelling: string): never {
+function toNumber(schema: Parameters<typeof readSpellings>[0], spelling: string): never {
   const found = [...readSpellings(schema)].find(([, text]) => text === spelling);
   if (!found) throw new Error(`${spelling} is not a value of ${schema.typeName}`);
   return found[0] as never;

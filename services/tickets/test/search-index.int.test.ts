@@ -335,11 +335,11 @@ function addRow(
     const of = (part: 'keys' | 'docs' | 'returned') => plans.reduce((before, plan) => before + plan[part], 0);
     return plans.length === 0 ? '–' : `${of('keys')}/${of('docs')}/${of('returned')}`;
   };
-  const rowOf = (direction: string) =>
+  const renderRow = (direction: string) =>
     `| ${[name, `${orderByField} ${direction}`, `{${index}}`, sum(first), sum(second), sum(total)].join(' | ')} |`;
-  const isSame = orderByDirection === 'desc' && rows.at(-1) === rowOf('asc');
-  if (isSame) rows[rows.length - 1] = rowOf('asc, desc');
-  else rows.push(rowOf(orderByDirection));
+  const isSame = orderByDirection === 'desc' && rows.at(-1) === renderRow('asc');
+  if (isSame) rows[rows.length - 1] = renderRow('asc, desc');
+  else rows.push(renderRow(orderByDirection));
 }
 
 const historyText = [

@@ -9,8 +9,8 @@ export const conflict = Symbol('conflict');
 /**
  * The limit for all writes of the system. In each round one of the concurrent writes succeeds, so a write loses at most
  * as often as there are others at the same time: a process handles at most 512 requests of a machine at once. Other
- * attempts wait for a time, such as the end of a bulk. With their pauses, so many attempts take about 10 s, and a caller
- * waits for 30 s.
+ * attempts wait for a time, such as the end of a bulk. All attempts together take about 10 s with their pauses, and a
+ * caller waits for 30 s.
  */
 const maxAttempts = 1000;
 /** Most conflicts are over at once. */

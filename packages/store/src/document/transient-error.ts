@@ -3,8 +3,8 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { isOutOfSpace, isUnreachable } from './store-error.ts';
 
 /**
- * Whether work failed because the database, the bus or another service is unavailable for now, or the database is full, so
- * that the same work can succeed later.
+ * Whether work failed because the database, the bus or another service is unavailable, or the database is full: the same
+ * work can succeed later.
  */
 export function isTransient(error: unknown): boolean {
   if (isUnreachable(error) || isOutOfSpace(error)) return true;

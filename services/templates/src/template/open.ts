@@ -36,7 +36,7 @@ export interface TemplateParts {
   };
 }
 
-/** The dependencies of deletions, which AI agents are told of. */
+/** The dependencies of deletions. The service that owns AI agents drops its references to a deleted template. */
 export interface DeletionParts extends Pick<TemplateParts, 'templates' | 'files'> {
   deletions: TemplateDeletionStore;
   /** Opens a client for AI agents, for a call. */

@@ -32,7 +32,7 @@ interface GetTicketDeps {
   beside: BesideTicket;
 }
 
-/** What a response shows beside the ticket. */
+/** Reads the data that a response shows beside the ticket. */
 export interface BesideTicket {
   templates: Pick<Templates, 'wrapper'>;
   sessions: Sessions;

@@ -61,32 +61,32 @@ test('sends to every recipient once, except to those that the mail has reached',
 });
 
 const tokens = ticketTokens(Buffer.alloc(32, 1));
-const tokenOf = (ticketId: number) => tokens.mark('', ticketId);
+const renderToken = (ticketId: number) => tokens.mark('', ticketId);
 
 test('finds the ticket of every subject that it has marked, whatever stands around the token', () => {
   fc.assert(
     fc.property(fc.string(), fc.integer({ min: 1, max: 2 ** 31 - 1 }), fc.string(), (before, ticketId, after) => {
-      expect(tokens.find(`${before}${tokenOf(ticketId)}${after}`)).toBe(ticketId);
+      expect(tokens.find(`${before}${renderToken(ticketId)}${after}`)).toBe(ticketId);
       expect(tokens.find(tokens.mark(before, ticketId))).toBe(ticketId);
     }),
   );
 });
 
 test('has the form [#id-signature], with 40 bits of signature', () => {
-  expect(tokenOf(123)).toMatch(/^\[#123-[a-z2-7]{8}\]$/);
-  expect(tokens.mark('Re: Größe', 123)).toBe(`Re: Größe ${tokenOf(123)}`);
+  expect(renderToken(123)).toMatch(/^\[#123-[a-z2-7]{8}\]$/);
+  expect(tokens.mark('Re: Größe', 123)).toBe(`Re: Größe ${renderToken(123)}`);
 });
 
 test('finds a token in upper case', () => {
-  expect(tokens.find(`RE: ${tokenOf(7)}`.toUpperCase())).toBe(7);
+  expect(tokens.find(`RE: ${renderToken(7)}`.toUpperCase())).toBe(7);
 });
 
 // guarantee: I14
 test('finds no token with another id, another signature, or of another key', () => {
-  expect(tokens.find(tokenOf(7).replace('#7-', '#8-'))).toBeUndefined();
-  expect(tokens.find(tokenOf(7).replace('#7-', '#07-'))).toBeUndefined();
+  expect(tokens.find(renderToken(7).replace('#7-', '#8-'))).toBeUndefined();
+  expect(tokens.find(renderToken(7).replace('#7-', '#07-'))).toBeUndefined();
   expect(tokens.find(ticketTokens(Buffer.alloc(32, 2)).mark('', 7))).toBeUndefined();
-  const [, signature = ''] = /-(\w+)\]/.exec(tokenOf(7)) ?? [];
+  const [, signature = ''] = /-(\w+)\]/.exec(renderToken(7)) ?? [];
   for (let index = 0; index < signature.length; index += 1) {
     const flipped = signature[index] === 'a' ? 'b' : 'a';
     expect(tokens.find(`[#7-${signature.slice(0, index)}${flipped}${signature.slice(index + 1)}]`)).toBeUndefined();
@@ -96,22 +96,22 @@ test('finds no token with another id, another signature, or of another key', () 
 });
 
 test('marks a subject once, with the token of the ticket that sends', () => {
-  expect(tokens.mark(tokens.mark('Hello', 7), 7)).toBe(`Hello ${tokenOf(7)}`);
-  expect(tokens.mark(tokens.mark('Hello', 7), 8)).toBe(`Hello ${tokenOf(8)}`);
-  expect(tokens.mark('', 7)).toBe(tokenOf(7));
+  expect(tokens.mark(tokens.mark('Hello', 7), 7)).toBe(`Hello ${renderToken(7)}`);
+  expect(tokens.mark(tokens.mark('Hello', 7), 8)).toBe(`Hello ${renderToken(8)}`);
+  expect(tokens.mark('', 7)).toBe(renderToken(7));
 });
 
 test('takes the last valid token of several', () => {
-  expect(tokens.find(`${tokenOf(1)} ${tokenOf(2)} [#3-aaaaaaaa]`)).toBe(2);
+  expect(tokens.find(`${renderToken(1)} ${renderToken(2)} [#3-aaaaaaaa]`)).toBe(2);
 });
 
 test('cuts a subject of 998 characters, and never in the middle of a character', () => {
   const marked = tokens.mark('x'.repeat(998), 7);
   expect(marked).toHaveLength(998);
   expect(tokens.find(marked)).toBe(7);
-  const room = 998 - tokenOf(7).length - 1;
+  const room = 998 - renderToken(7).length - 1;
   expect(tokens.mark('x'.repeat(room), 7)).toHaveLength(998);
-  expect(tokens.mark(`${'x'.repeat(room - 1)}😀`, 7)).toBe(`${'x'.repeat(room - 1)} ${tokenOf(7)}`);
+  expect(tokens.mark(`${'x'.repeat(room - 1)}😀`, 7)).toBe(`${'x'.repeat(room - 1)} ${renderToken(7)}`);
 });
 
 test('looks through a long hostile subject quickly', async () => {

@@ -78,7 +78,7 @@ afterAll(async () => {
 });
 
 /** A context like that of another process, whose clock is some hours ahead. */
-const contextOf = (hoursFromNow = 0) => ({
+const makeContext = (hoursFromNow = 0) => ({
   ...newProcess(tickets, database, hoursFromNow),
   templateFiles: clientOf,
 });
@@ -92,10 +92,10 @@ function file(id: string, bytes: Uint8Array, changes: MessageInitShape<typeof At
 }
 
 const copy = (attachments: readonly Attachment[], beside: AttachmentState[] = [], signal = testCall().signal) =>
-  copyTemplateFiles(contextOf(), { ...testCall(), caller, signal }, templateId, attachments, beside);
+  copyTemplateFiles(makeContext(), { ...testCall(), caller, signal }, templateId, attachments, beside);
 async function bytesOf({ key, size }: AttachmentState): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of contextOf().files.read(key, { start: 0, end: size })) pieces.push(piece);
+  for await (const piece of makeContext().files.read(key, { start: 0, end: size })) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
@@ -133,9 +133,9 @@ describe('copies of the files of a template', () => {
 
   test('are removed an hour later if nothing lists them', async () => {
     await copy([file('aaaaaaaa', randomBytes(10))]);
-    await sweepTicketFiles(contextOf(0.99));
+    await sweepTicketFiles(makeContext(0.99));
     expect(await storedDocuments()).toEqual([1, 1, 1]);
-    await sweepTicketFiles(contextOf(1.01));
+    await sweepTicketFiles(makeContext(1.01));
     await expectNothingStored();
   });
 
@@ -144,7 +144,7 @@ describe('copies of the files of a template', () => {
     const steps = await crashAtEachWrite(async (nth, when) => {
       const originals = [file('aaaaaaaa', randomBytes(MiB + 1)), file('bbbbbbbb', randomBytes(1))];
       const hasDied = await crashAtWrite(nth, when, () => copy(originals));
-      await sweepTicketFiles(contextOf(2));
+      await sweepTicketFiles(makeContext(2));
       await expectNothingStored(`${when} write ${nth}`);
       return hasDied;
     });
