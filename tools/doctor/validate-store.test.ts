@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedMongo } from '@ticketing/embedded-mongo/embedded-mongo.ts';
 import { damageLargestFile } from '@ticketing/testkit/damage-file.ts';
+import { seededBytes } from '@ticketing/testkit/seed.ts';
 import { mongo } from 'mongoose';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { command } from '../cli/doctor.ts';
@@ -24,7 +24,7 @@ async function fillStore(): Promise<void> {
     const collection = client.db('ticketing_tickets').collection(name);
     await collection.createIndex({ text: 1 });
     for (let count = 0; count < 30; count++) {
-      await collection.insertOne({ text: randomBytes(200).toString('hex'), bytes: randomBytes(60_000 + count) });
+      await collection.insertOne({ text: seededBytes(200).toString('hex'), bytes: seededBytes(60_000 + count) });
     }
   }
   await client.close();

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { DomainError } from '@ticketing/errors/domain-error.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
+import { seededBytes } from '@ticketing/testkit/seed.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
@@ -40,7 +40,7 @@ test.each([0, 1, mebibyte, mebibyte + 1, 4 * mebibyte, 8 * mebibyte, 8 * mebibyt
   // guarantee: B9
   'a response of %i bytes is returned as it was',
   async (size) => {
-    const response = randomBytes(size);
+    const response = seededBytes(size);
     const key = newKey();
     await process(processAt(), key, response);
     const found = await processAt().claim(key, 'print', sender('x'));
@@ -55,7 +55,7 @@ test('a crash while a large response is stored leaves it stored, or the request 
   const writes = await crashAtEachWrite(async (nth, when) => {
     await connection.collection('idempotencyParts').deleteMany({});
     const key = newKey();
-    const [first, second] = [randomBytes(9 * mebibyte), randomBytes(9 * mebibyte)];
+    const [first, second] = [seededBytes(9 * mebibyte), seededBytes(9 * mebibyte)];
     const claim = await claimed(processAt(), key);
     const hasDied = await crashAtWrite(nth, when, () => processAt().complete(claim, first, []));
     const later = processAt(2 * minute);
@@ -79,7 +79,7 @@ describe('the parts of a response', () => {
     await connection.collection('idempotencyParts').deleteMany({});
     const store = processAt();
     const key = newKey();
-    await store.complete(await claimed(store, key), randomBytes(5 * mebibyte), [subject]);
+    await store.complete(await claimed(store, key), seededBytes(5 * mebibyte), [subject]);
     expect(await countMatching('idempotencyParts')).toBe(2);
     await store.eraseAbout(subject);
     expect(await countMatching('idempotencyParts')).toBe(0);
@@ -93,7 +93,7 @@ describe('the parts of a response', () => {
     const writes = await crashAtEachWrite(async (nth, when) => {
       const key = newKey();
       const claim = await claimed(processAt(), key);
-      const response = randomBytes(5 * mebibyte);
+      const response = seededBytes(5 * mebibyte);
       const hasDied = await crashAtWrite(nth, when, () => processAt().complete(claim, response, [erased]));
       await processAt(2 * minute).removeExpired();
       expect(await countMatching('idempotencyParts', { subjects: 'Ticket/8' }), `${when} write ${nth}`).toBe(0);
@@ -107,7 +107,7 @@ describe('the parts of a response', () => {
     const store = processAt();
     const key = newKey();
     const claim = await claimed(store, key);
-    const response = randomBytes(5 * mebibyte);
+    const response = seededBytes(5 * mebibyte);
     const sweeping = processAt(2 * minute);
     await sweeping.renew(claim);
     const part = { _id: 'late/0' as never, response: 'late', requestKey: key, subjects: [], checkAt: new Date(0) };
@@ -122,7 +122,7 @@ describe('the parts of a response', () => {
 });
 
 test('nothing is left of requests after 24 hours', async () => {
-  await process(processAt(), newKey(), randomBytes(2 * mebibyte));
+  await process(processAt(), newKey(), seededBytes(2 * mebibyte));
   await processAt(26 * hour).removeExpired();
   for (const name of ['idempotencyKeys', 'idempotencyParts', 'idempotencyBytes'])
     expect(await countMatching(name)).toBe(0);
@@ -132,10 +132,10 @@ describe('the stored responses of a caller', () => {
   // guarantee: B10
   test('are bounded: at the limit a new request is refused, without a trace; one byte below it is not refused', async () => {
     const caller = sender('limited', 4 * mebibyte);
-    await process(processAt(), newKey(), randomBytes(4 * mebibyte - 1), caller);
+    await process(processAt(), newKey(), seededBytes(4 * mebibyte - 1), caller);
     const last = newKey();
     const store = processAt();
-    await process(store, last, randomBytes(1), caller);
+    await process(store, last, seededBytes(1), caller);
     const refused = newKey();
     const error = await store.claim(refused, 'print', caller).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'resource_exhausted', reason: 'idempotency_budget_exceeded' });
@@ -144,19 +144,19 @@ describe('the stored responses of a caller', () => {
     expect(retryAfterSeconds).toBeLessThanOrEqual((25 * hour) / 1000);
     expect(await countMatching('idempotencyKeys', { _id: refused })).toBe(0);
     expect((await store.claim(last, 'print', caller)).state).toBe('done');
-    await process(store, newKey(), randomBytes(1), sender('other', 4 * mebibyte));
-    await process(processAt(retryAfterSeconds * 1000), refused, randomBytes(1), caller);
+    await process(store, newKey(), seededBytes(1), sender('other', 4 * mebibyte));
+    await process(processAt(retryAfterSeconds * 1000), refused, seededBytes(1), caller);
   });
 
   test('are counted for small ones too, by the process that stores them', async () => {
     const caller = sender('small', 1000);
     const store = processAt();
-    for (let nth = 0; nth < 10; nth++) await process(store, newKey(), randomBytes(100), caller);
+    for (let nth = 0; nth < 10; nth++) await process(store, newKey(), seededBytes(100), caller);
     expect(await store.claim(newKey(), 'print', caller).catch(readReason)).toBe('idempotency_budget_exceeded');
     const another = sender('another', 1000);
-    for (let nth = 0; nth < 9; nth++) await process(store, newKey(), randomBytes(100), another);
-    await process(store, newKey(), randomBytes(99), another);
-    await process(store, newKey(), randomBytes(1), another);
+    for (let nth = 0; nth < 9; nth++) await process(store, newKey(), seededBytes(100), another);
+    await process(store, newKey(), seededBytes(99), another);
+    await process(store, newKey(), seededBytes(1), another);
     expect(await store.claim(newKey(), 'print', another).catch(readReason)).toBe('idempotency_budget_exceeded');
   });
 
@@ -164,7 +164,7 @@ describe('the stored responses of a caller', () => {
     const caller = sender('begun', mebibyte);
     const begun = newKey();
     await claimed(processAt(), begun, caller);
-    await process(processAt(), newKey(), randomBytes(mebibyte), caller);
+    await process(processAt(), newKey(), seededBytes(mebibyte), caller);
     const later = processAt(minute);
     expect((await later.claim(begun, 'print', caller)).state).toBe('claimed');
     expect(await later.claim(newKey(), 'print', caller).catch(readReason)).toBe('idempotency_budget_exceeded');

@@ -163,9 +163,6 @@ export function randomTickets(count: number, seed: number): NaiveTicket[] {
   return fc.sample(anyTicket, { numRuns: count, seed }).map((ticket, index) => ({ ...ticket, id: index + 1 }));
 }
 
-/** A seed for `randomTickets`: another in each run, unless TICKETING_TEST_SEED names one. */
-export const seed = Number(process.env.TICKETING_TEST_SEED ?? Date.now() % 0x7fff_ffff);
-
 /** Inserts tickets into the database directly, so that they can have any state. */
 export async function insertTickets(harness: TicketsHarness, tickets: readonly NaiveTicket[]): Promise<void> {
   const documents = tickets.map((ticket) => {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { childTrace, continueTrace } from '@ticketing/runtime/trace.ts';
+import { seededBytes } from '@ticketing/testkit/seed.ts';
 import { expect, test } from 'vitest';
 import { openOtlpTracer } from './otlp-tracer.ts';
 
@@ -39,7 +40,9 @@ test('sends spans in one batch when it closes, and none of traces that are not s
 test('all spans of a trace are sampled, or none', () => {
   const config = { url: 'http://127.0.0.1:9/v1/traces', headers: {}, ratio: 0.5, resource: {} };
   const tracer = openOtlpTracer('tickets', config, recordedLog().log);
-  const traces = Array.from({ length: 400 }, () => continueTrace(undefined));
+  const traces = Array.from({ length: 400 }, () =>
+    continueTrace(`00-${seededBytes(16).toString('hex')}-${seededBytes(8).toString('hex')}-01`),
+  );
   const sampled = traces.filter((trace) => tracer.isSampled(trace));
   expect(sampled.length).toBeGreaterThan(120);
   expect(sampled.length).toBeLessThan(280);

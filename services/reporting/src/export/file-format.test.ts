@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { seededBytes } from '@ticketing/testkit/seed.ts';
 import { expect, test } from 'vitest';
 import { csvFormat } from './csv.ts';
 import type { Cell, Column, FileFormat, Pages } from './file-format.ts';
@@ -14,7 +14,7 @@ const formats: [string, FileFormat][] = [jsonFormat, csvFormat, xlsxFormat].map(
 ]);
 const smallPage = () => [['text']];
 // Random text, because it hardly compresses.
-const bigPage = () => Array.from({ length: 8 }, () => [randomBytes(12_000).toString('base64')]);
+const bigPage = () => Array.from({ length: 8 }, () => [seededBytes(12_000).toString('base64')]);
 const bigPageBytes = 128_000;
 
 test.each(formats)('%s pulls no page before its output is read', async (_ending, format) => {

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
 import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import { golden } from '@ticketing/testkit/golden.ts';
+import { seededBytes } from '@ticketing/testkit/seed.ts';
 import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { author, startHarness, type TemplatesHarness } from '../../test/harness.ts';
@@ -184,7 +184,7 @@ describe('PATCH /template/{id} with attachments', () => {
 
 describe('GET /template/{id}/attachment/{attachmentId}', () => {
   it('sends the file as one that is saved and never shown, whole and in ranges', async () => {
-    const bytes = randomBytes(2 * MiB + 17);
+    const bytes = seededBytes(2 * MiB + 17);
     const { attachments } = await create([file(bytes, 'Größe.html')]);
     const [{ id, url }] = attachments;
     const whole = await get(url);
@@ -224,7 +224,7 @@ describe('GET /template/{id}/attachment/{attachmentId}', () => {
   });
 
   it('is sent to services in pieces', async () => {
-    const bytes = randomBytes(2 * MiB + 17);
+    const bytes = seededBytes(2 * MiB + 17);
     const { id, attachments } = await create([file(bytes)]);
     const client = await harness.openClient(TemplateService);
     const pieces: Uint8Array[] = [];

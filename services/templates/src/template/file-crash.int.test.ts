@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import {
   CreateTemplateRequestSchema,
@@ -14,6 +13,7 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { erasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
+import { seededBytes } from '@ticketing/testkit/seed.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -30,7 +30,7 @@ import { updateTemplate } from './update.ts';
 
 const connection = await testDatabase();
 const outbound = outboundGuard({ allow: [], requireHttps: true });
-const bytes = randomBytes(10);
+const bytes = seededBytes(10);
 const templates = () => connection.collection<TemplateDocument>('templates');
 
 beforeAll(() => setUpStore(connection));
@@ -134,7 +134,7 @@ describe('a process that dies between any two writes leaves no file that nothing
   // guarantee: I16
   it('a creation', async () => {
     // The first file has two chunks.
-    const contents = [randomBytes(1024 * 1024 + 1), bytes];
+    const contents = [seededBytes(1024 * 1024 + 1), bytes];
     const steps = await crashAtEachWrite(async (nth, when) => {
       const hasDied = await crashAtWrite(nth, when, () => newTemplate(contents));
       await sweep(2);

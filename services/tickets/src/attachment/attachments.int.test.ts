@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { seededBytes } from '@ticketing/testkit/seed.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { mongo } from 'mongoose';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -223,7 +223,7 @@ describe('GET /ticket/{ticketId}/attachment/{attachmentId}', () => {
   });
 
   test('sends the range that is asked for', async () => {
-    const bytes = randomBytes(3 * MiB + 17);
+    const bytes = seededBytes(3 * MiB + 17);
     const { url } = await postFile(bytes);
     expect((await get(url)).bytes.equals(bytes)).toBe(true);
     for (const [range, start, end] of [
@@ -278,7 +278,7 @@ describe('GET /ticket/{ticketId}/attachment/{attachmentId}', () => {
   });
 
   test('stops reading when the client goes', async () => {
-    const { url } = await postFile(randomBytes(20 * MiB));
+    const { url } = await postFile(seededBytes(20 * MiB));
     const read = vi.spyOn(mongo.AbstractCursor.prototype, 'next');
     const closed = vi.spyOn(mongo.AbstractCursor.prototype, 'close');
     const chunksRead = () => read.mock.contexts.filter(isOfChunks).length;
@@ -357,7 +357,7 @@ describe('a file of a message', () => {
 // spec: 25.8
 test('a deleted ticket leaves nothing of its files', async () => {
   const before = await storedDocuments();
-  const { json } = await post({ attachments: [file(randomBytes(2 * MiB)), file(png)] });
+  const { json } = await post({ attachments: [file(seededBytes(2 * MiB)), file(png)] });
   await tickets.request('DELETE', `/ticket/${json.id}`, { caller: admin });
   expect(await storedDocuments()).toEqual(before);
 });

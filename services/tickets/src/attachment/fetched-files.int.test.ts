@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,6 +5,7 @@ import { create } from '@bufbuild/protobuf';
 import { CreateTicketRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
+import { seededBytes } from '@ticketing/testkit/seed.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
@@ -55,7 +55,7 @@ async function refusalOf(attachments: object[]) {
 describe('a file given by its url', () => {
   // spec: 21.16
   test('is fetched before the response, with its own type and not that of the server', async () => {
-    const bytes = randomBytes(3 * MiB);
+    const bytes = seededBytes(3 * MiB);
     respond = (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(bytes);
     const { status, json } = await post([fileAt('/a?b=c', 'Bericht.dat'), { base64: '' }]);
     expect(status).toBe(200);
@@ -179,7 +179,7 @@ describe('a file given by its url', () => {
 
 // guarantee: H8
 test('too many files fetched at once are refused with 503, and those that were admitted are whole', async () => {
-  const bytes = randomBytes(1000);
+  const bytes = seededBytes(1000);
   const waiting: (() => void)[] = [];
   respond = (_, response) => waiting.push(() => response.end(bytes));
   const caller = (profileId: number) => ({ profileId });

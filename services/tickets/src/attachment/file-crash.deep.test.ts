@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { DeleteAttachmentRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { DeleteConversationRequestSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
@@ -9,6 +8,7 @@ import {
 import { attachFiles, claimFiles } from '@ticketing/files/attach-files.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
+import { seededBytes } from '@ticketing/testkit/seed.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
@@ -16,7 +16,7 @@ import { newProcess } from '../../test/new-process.ts';
 import { sweepTicketFiles } from './attachments.ts';
 
 const call = testCall({ roleId: 1 });
-const bytes = randomBytes(1024 * 1024 + 1);
+const bytes = seededBytes(1024 * 1024 + 1);
 const file = { name: 'a', base64: bytes.toString('base64') };
 let tickets: TicketsHarness;
 let database: Database;

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
+import { seededBytes } from '@ticketing/testkit/seed.ts';
 import fc from 'fast-check';
 import PostalMime, { type Email } from 'postal-mime';
 import { expect, test } from 'vitest';
@@ -107,7 +107,7 @@ test('every attempt has the same bytes', async () => {
 
 test('attachments arrive byte by byte, with their names', async () => {
   const files = new Map([
-    ['aaaaaaaa', randomBytes(300_001)],
+    ['aaaaaaaa', seededBytes(300_001)],
     ['bbbbbbbb', Buffer.from('.\r\n\n.\n--=--\r\n\0')],
     ['cccccccc', Buffer.alloc(0)],
     ['dddddddd', Buffer.from('Subject: inner\r\n\r\ntext')],

@@ -1,9 +1,10 @@
 import { runs } from '@ticketing/testkit/search-effort.ts';
+import { seed } from '@ticketing/testkit/seed.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { matchesFilter, naiveKeys, type RawFilter } from '../../test/naive-filter.ts';
 import { anyFilter, comparatorsOf, filterOf, type SearchHarness, startSearch } from '../../test/naive-request.ts';
-import { insertTickets, type NaiveTicket, randomTickets, seed, texts } from '../../test/naive-ticket.ts';
+import { insertTickets, type NaiveTicket, randomTickets, texts } from '../../test/naive-ticket.ts';
 
 let tickets: SearchHarness;
 const all = randomTickets(160, seed);
@@ -27,7 +28,7 @@ async function expectAgreement(filters: readonly RawFilter[], among: readonly Na
   return expected.length;
 }
 
-describe(`a search among random tickets (TICKETING_TEST_SEED=${seed})`, () => {
+describe('a search among random tickets', () => {
   test.each([...naiveKeys.keys()])(
     // guarantee: I2
     'by %s finds the same tickets as the naive evaluator, for every comparator',

@@ -1,10 +1,11 @@
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
+import { seed } from '@ticketing/testkit/seed.ts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type SearchHarness, startSearch } from '../../test/naive-request.ts';
 import { isSkilledFor, isSpam, type NaiveTag } from '../../test/naive-scope.ts';
-import { insertTickets, type NaiveTicket, randomTickets, seed } from '../../test/naive-ticket.ts';
+import { insertTickets, type NaiveTicket, randomTickets } from '../../test/naive-ticket.ts';
 import { defaultSettings } from '../settings.ts';
 
 let tickets: SearchHarness;
@@ -44,7 +45,7 @@ const anyCaller = fc.record({
   skills: fc.record({ tagIds: ids, excludedTagIds: ids, restricted: fc.boolean() }),
 });
 
-describe(`ticketScope=skills (TICKETING_TEST_SEED=${seed})`, () => {
+describe('ticketScope=skills', () => {
   // spec: 5.5
   test('has exactly the tickets that the caller has the skills for and that are not spam, for any tickets and callers', async () => {
     const all = randomTickets(160, seed);

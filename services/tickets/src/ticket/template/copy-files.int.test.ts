@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
@@ -10,6 +9,7 @@ import { serviceClient } from '@ticketing/service-kit/client/service-client.ts';
 import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
+import { seededBytes } from '@ticketing/testkit/seed.ts';
 import { type StubServer, startStubServer } from '@ticketing/testkit/stub-server.ts';
 import { testCall } from '@ticketing/testkit/test-call.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
@@ -113,7 +113,7 @@ async function expectNothingStored(message?: string): Promise<void> {
 
 describe('copies of the files of a template', () => {
   test('are whole, in order, with keys and ids of their own, and read on behalf of the caller', async () => {
-    const [large, small] = [randomBytes(3 * MiB + 17), Buffer.from('Grüße')];
+    const [large, small] = [seededBytes(3 * MiB + 17), Buffer.from('Grüße')];
     const originals = [
       file('aaaaaaaa', large, { name: 'Preisliste.pdf', contentType: 'application/pdf', fileEnding: 'pdf' }),
       file('bbbbbbbb', small, { inline: true, width: 3, height: 4 }),
@@ -132,7 +132,7 @@ describe('copies of the files of a template', () => {
   });
 
   test('are removed an hour later if nothing lists them', async () => {
-    await copy([file('aaaaaaaa', randomBytes(10))]);
+    await copy([file('aaaaaaaa', seededBytes(10))]);
     await sweepTicketFiles(makeContext(0.99));
     expect(await storedDocuments()).toEqual([1, 1, 1]);
     await sweepTicketFiles(makeContext(1.01));
@@ -142,7 +142,7 @@ describe('copies of the files of a template', () => {
   // guarantee: I16
   test('leave nothing if their process dies between any two writes', { timeout: 120_000 }, async () => {
     const steps = await crashAtEachWrite(async (nth, when) => {
-      const originals = [file('aaaaaaaa', randomBytes(MiB + 1)), file('bbbbbbbb', randomBytes(1))];
+      const originals = [file('aaaaaaaa', seededBytes(MiB + 1)), file('bbbbbbbb', seededBytes(1))];
       const hasDied = await crashAtWrite(nth, when, () => copy(originals));
       await sweepTicketFiles(makeContext(2));
       await expectNothingStored(`${when} write ${nth}`);
@@ -154,7 +154,7 @@ describe('copies of the files of a template', () => {
 });
 
 describe('no copy is left, and the request fails,', () => {
-  const originals = () => [file('aaaaaaaa', randomBytes(10)), file('bbbbbbbb', randomBytes(3 * MiB))];
+  const originals = () => [file('aaaaaaaa', seededBytes(10)), file('bbbbbbbb', seededBytes(3 * MiB))];
 
   test('if the template or a file was deleted meanwhile', async () => {
     const given = originals();
@@ -174,14 +174,14 @@ describe('no copy is left, and the request fails,', () => {
 
   test('if a file has fewer bytes than is said', async () => {
     const [first, second] = originals();
-    contents.set('bbbbbbbb', [randomBytes(MiB)]);
+    contents.set('bbbbbbbb', [seededBytes(MiB)]);
     await expect(copy([first, second] as Attachment[])).rejects.toThrow('has 1048576');
     await expectNothingStored();
   });
 
   test('if a file has more bytes than is said; the rest is not read', async () => {
     const given = originals();
-    contents.set('bbbbbbbb', [randomBytes(3 * MiB), randomBytes(1), randomBytes(1)]);
+    contents.set('bbbbbbbb', [seededBytes(3 * MiB), seededBytes(1), seededBytes(1)]);
     const cancelled = Promise.withResolvers<void>();
     beforePiece = async (nth, signal) => {
       if (nth < 2) return;
