@@ -13,7 +13,18 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const commands = Object.entries(scripts).flatMap(([name, command]) =>
   /tools\/cli\/run\.mjs/.test(command) ? [name] : [],
 );
-const quick = ['build', 'check', 'generate', 'docs:check', 'charts', 'test:containers', 'events', 'audit'];
+const quick = [
+  'build',
+  'check',
+  'generate',
+  'docs:check',
+  'gate',
+  'smoke',
+  'charts',
+  'test:containers',
+  'events',
+  'audit',
+];
 
 async function outcome(name: string, arg: string) {
   const child = spawn(process.execPath, ['tools/cli/main.ts', name, arg], {

@@ -7,6 +7,8 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   check: () => import('./check.ts'),
   traces: () => import('./traces.ts'),
   generate: () => import('./generate.ts'),
+  gate: () => import('./gate.ts'),
+  smoke: () => import('./smoke.ts'),
   'docs:check': () => import('./docs-check.ts'),
   token: () => import('./token.ts'),
   sbom: () => import('./sbom.ts'),

@@ -12,7 +12,7 @@ import { startInOneProcess, startSplit } from '../dev/services.ts';
 import { openStore } from '../dev/store.ts';
 import { waitUntilReady } from '../dev/wait-until-ready.ts';
 import { validateStore } from '../doctor/validate-store.ts';
-import { declareCommand, readNumber } from './command.ts';
+import { declareCommand, print, readNumber } from './command.ts';
 
 /** The options of `npm start`. */
 interface StartOptions {
@@ -133,6 +133,7 @@ function onSignal(stopAll: () => Promise<void>): void {
     if (isStopping) process.exit(1);
     isStopping = true;
     await stopAll();
+    print('stopped');
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { services } from '@ticketing/system/services.ts';
 
-/** A whole system in a separate process, as `npm start` runs it. */
+/** A whole system that `npm start` runs. */
 export interface StartedSystem {
   /** The URL of the gateway. */
   url: string;
@@ -16,11 +16,13 @@ export interface StartedSystem {
   /** A token of an admin. */
   token: string;
   data: string;
-  stop(): Promise<void>;
+  /** Stops it as Ctrl+C in a terminal does, and waits until all its processes have ended. Returns whether it said `stopped`. */
+  stop(): Promise<boolean>;
 }
 
 const root = join(import.meta.dirname, '..', '..');
 const startMs = 150_000;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** How a system is started: with further options of `npm start`, and further variables. */
 export interface StartedSystemOptions {
@@ -38,18 +40,32 @@ export async function startedSystem(
 ): Promise<StartedSystem> {
   const data = dataDir ?? mkdtempSync(join(tmpdir(), 'ticketing-docs-'));
   const { MONGODB_URI: _mongodb, KAFKA_BROKERS: _kafka, ...env } = process.env;
-  const script = ['tools/cli/run.mjs', 'start'];
-  const child = spawn(process.execPath, [...script, '--port', '0', '--data', data, ...options], {
+  // A process group of its own, which is what a terminal sends its signals to.
+  const child = spawn('npm', ['start', '--', '--port', '0', '--data', data, ...options], {
     cwd: root,
+    detached: true,
     env: { ...env, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  const ended = once(child, 'close');
+  let lastPrinted = '';
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    lastPrinted = part;
+  });
+  const interrupt = () => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
+  };
+  const stopToo = () => {
+    interrupt();
+    process.exit(1);
+  };
+  for (const signal of signals) process.once(signal, stopToo);
   const stop = async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    }
+    for (const signal of signals) process.off(signal, stopToo);
+    if (child.exitCode === null && child.signalCode === null) interrupt();
+    await ended;
     if (dataDir === undefined) rmSync(data, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    return /^stopped$/m.test(lastPrinted);
   };
   try {
     return { ...describedIn(await printedUntilReady(child)), data, stop };

@@ -14,10 +14,10 @@ export interface RunOptions {
   updates: boolean;
 }
 
-/** The result of a document: what is wrong, and how many blocks of commands were run. */
+/** The result of a document: what is wrong, and how many blocks of commands did what the document shows. */
 export interface DocumentResult {
   problems: string[];
-  run: number;
+  passed: number;
 }
 
 /** A block whose output changes until the system has done its work is run again for this long. */
@@ -34,13 +34,13 @@ export async function runDocument(path: string, options: RunOptions): Promise<Do
   const shell = startShell(root, { TOKEN: system.token });
   const snippets = snippetsIn(path);
   const replacements = new Map<Snippet, string>();
-  const result: DocumentResult = { problems: [], run: 0 };
+  const result: DocumentResult = { problems: [], passed: 0 };
   try {
     for (const [index, snippet] of snippets.entries()) {
       if (snippet.language !== 'sh' || snippet.name === 'no-run') continue;
-      result.run += 1;
       const shown = responseAfter(snippets, index);
       const { problems, output } = await runBlock(shell, snippet, shown, options);
+      if (problems.length === 0) result.passed += 1;
       const canShow = !problems.some((problem) => problem.startsWith(missing));
       if (options.updates && shown && problems.length > 0 && canShow) replacements.set(shown, updated(shown, output));
       else result.problems.push(...problems.map((problem) => `${path}:${snippet.line}: ${problem}`));
