@@ -33,7 +33,7 @@ beforeAll(async () => {
   // The settings are known to the other services a moment later.
   const probe = await ticket();
   const isKnown = async () => expect((await call('GET', `/ticket/${probe}`)).json.template).toBe(wrapper);
-  await vi.waitFor(isKnown, 20_000);
+  await vi.waitFor(isKnown, { timeout: 30_000 });
 });
 afterAll(async () => {
   await system.stop();
@@ -135,6 +135,10 @@ test('a dry run writes nothing: no document of any service changes, no backend s
   expect(failed).toMatchObject({ success: false });
   const { intents } = (await call('GET', `/ticket/${ticketIds[0]}`)).json;
   expect(intents).toMatchObject([{ status: 'ready' }]);
+  // A scheduled task appends changes to the audit log, up to 15 s after they were made.
+  const unappended = async () =>
+    [...(await storedDocuments(system)).keys()].filter((path) => /\.auditPending\//.test(path));
+  await expect.poll(unappended, { interval: 300 }).toEqual([]);
   const [before, mails, calls] = [await storedWhenQuiet(system), sentMails(system), bodies.length];
   expect(before.size).toBeGreaterThan(50);
   for (const request of [...requests, { intentId: intents[0].id, data: { reading: 5 } }]) {

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type System, startSystem } from './harness.ts';
 
 let system: System;
@@ -28,15 +28,16 @@ const post = (body: object = {}) => call('POST', '/ticket', { channel: 'email', 
 test('a setting works in the services that use it, soon after it was changed', async () => {
   expect((await post()).json.agentId).toBeNull();
   expect((await put('lastAgentRouting', true)).status).toBe(200);
-  await vi.waitFor(async () => expect((await post()).json.agentId).not.toBeNull(), 10_000);
+  await expect.poll(async () => (await post()).json.agentId).not.toBeNull();
   await put('defaultDateExportFormat', 'json');
-  await vi.waitFor(async () => {
+  const exportType = async () => {
     const response = await fetch(`${system.url}/export/reporting_tickets`, {
       headers: { authorization: `Bearer ${token}` },
     });
     await response.arrayBuffer();
-    expect(response.headers.get('content-type')).toMatch(/json/);
-  }, 10_000);
+    return response.headers.get('content-type');
+  };
+  await expect.poll(exportType).toMatch(/json/);
   const tag = await call('POST', '/tag', { name: 'Spam' });
   expect((await put('spamDetectionTagId', tag.json.id)).status).toBe(200);
   expect((await put('spamDetectionTagId', 999_999)).json.code).toBe('unknown_tag');
@@ -44,13 +45,10 @@ test('a setting works in the services that use it, soon after it was changed', a
 
 test('a new subchannel can be named by tickets, and one that is disabled cannot', async () => {
   const { json } = await call('POST', '/settings/subchannel', { channel: 'email', name: 'Service', interface: 'imap' });
-  await vi.waitFor(async () => {
-    expect((await post({ subchannelId: json.id })).json).toMatchObject({ subchannelId: json.id, interface: 'imap' });
-  }, 10_000);
+  const posted = async () => (await post({ subchannelId: json.id })).json;
+  await expect.poll(posted).toMatchObject({ subchannelId: json.id, interface: 'imap' });
   await call('PATCH', `/settings/subchannel/${json.id}`, { enabled: false });
-  await vi.waitFor(async () => {
-    expect((await post({ subchannelId: json.id })).json.code).toBe('subchannel_disabled');
-  }, 10_000);
+  await expect.poll(posted).toMatchObject({ code: 'subchannel_disabled' });
 });
 
 test('no secret is in clear in any database, nor in the log of events', async () => {

@@ -1,15 +1,16 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { services } from '@ticketing/system/services.ts';
 import { damageLargestFile } from '@ticketing/testkit/damage-file.ts';
 import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
+import { tryPort } from '@ticketing/testkit/free-port.ts';
 import { isDeep } from '@ticketing/testkit/search-effort.ts';
+import { seededBytes } from '@ticketing/testkit/seed.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const { MONGODB_URI: _, ...environment } = process.env;
@@ -138,7 +139,7 @@ describe('npm start', () => {
     const { child, url, output, errorOutput } = await start();
     const [, token = ''] = /Bearer (\S+)'/.exec(output) ?? [];
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const base64 = randomBytes(8 * 1024 * 1024).toString('base64');
+    const base64 = seededBytes(8 * 1024 * 1024).toString('base64');
     const body = { channel: 'email', from: 'kim@example.com', attachments: [{ name: 'f', base64 }] };
     const created = await fetch(`${url}/ticket`, { method: 'POST', headers, body: JSON.stringify(body) });
     const { attachments } = (await created.json()) as { attachments: { id: string }[] };
@@ -201,13 +202,25 @@ describe('npm start', () => {
   );
 });
 
-it('gives the other services the ports that follow the port of the gateway, unless they are taken', {
-  retry: 3,
-}, async () => {
+/** Chooses a port of the gateway after which a free one follows, and one that the returned server takes. */
+async function gatewayBeforeTaken(): Promise<{ gateway: number; other: Server }> {
   const { choosePorts, findPorts } = await import('../dev/ports.ts');
-  const gateway = findPorts(await choosePorts(0), 'gateway').http;
-  const other = createServer().listen({ host: '127.0.0.1', port: gateway + 2 });
-  await once(other, 'listening');
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const gateway = findPorts(await choosePorts(0), 'gateway').http;
+    const other = createServer().listen({ host: '127.0.0.1', port: gateway + 2 });
+    const isListening = await once(other, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (isListening && (await tryPort(gateway + 1)) !== undefined) return { gateway, other };
+    other.close();
+  }
+  throw new Error('There are no three free ports in a row.');
+}
+
+it('gives the other services the ports that follow the port of the gateway, unless they are taken', async () => {
+  const { choosePorts, findPorts } = await import('../dev/ports.ts');
+  const { gateway, other } = await gatewayBeforeTaken();
   const ports = await choosePorts(gateway);
   expect(findPorts(ports, services[0]?.name ?? '').http).toBe(gateway + 1);
   const chosen = [...ports.values()].flatMap(({ http, grpc, internal }) => [http, grpc, internal]).filter(Boolean);

@@ -219,7 +219,7 @@ describe('the reader of the feed', () => {
       { status: 200, body: { events: [], next: 'c3' } },
     ]);
     const first = read(url);
-    await vi.waitFor(() => expect(asked.filter((after) => after === 'c3').length).toBeGreaterThan(1), 15_000);
+    await expect.poll(() => asked.filter((after) => after === 'c3').length).toBeGreaterThan(1);
     expect(first.output()).toBe('1 1 ticket.updated\n1 2 ticket.updated\n1 3 ticket.updated\n');
     expect(asked.slice(0, 4)).toEqual([null, 'c2', 'c2', 'c3']);
     first.child.kill('SIGKILL');
@@ -227,7 +227,7 @@ describe('the reader of the feed', () => {
     expect(readFileSync(join(folder, 'cursor'), 'utf8')).toBe('c3');
     asked.length = 0;
     read(url);
-    await vi.waitFor(() => expect(asked[0]).toBe('c3'), 15_000);
+    await expect.poll(() => asked[0]).toBe('c3');
   });
 
   it('ends with the problem when it comes too late', async () => {

@@ -37,7 +37,7 @@ async function until(check: () => boolean, what: string, ms = 40_000): Promise<v
 
 /** The tests that every kind of bus must pass. `open` makes a separate connection, like that of another process. */
 export function testBus(name: string, open: () => Promise<Bus>): void {
-  describe(`a bus on ${name}`, { timeout: 60_000 }, () => {
+  describe(`a bus on ${name}`, () => {
     const opened: Bus[] = [];
     let bus: Bus;
     const openAnother = async () => {
@@ -47,10 +47,10 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     };
     beforeAll(async () => {
       bus = await openAnother();
-    }, 60_000);
+    });
     afterAll(async () => {
       await Promise.all(opened.map((one) => one.close()));
-    }, 60_000);
+    });
 
     async function setUpTopic(): Promise<TopicFixture> {
       const topic = `test.${randomUUID()}`;
@@ -104,15 +104,13 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await part.stop();
     });
 
-    test('delivers what is published later, within a second', async () => {
+    test('delivers what is published later', async () => {
       const { publish, listen } = await setUpTopic();
       const { got, part } = await listen();
       await publish(numbered('a', 1));
       await until(() => got.length === 1, 'the first message');
-      const begun = Date.now();
       await publish(numbered('a', 1, 2));
       await until(() => got.length === 2, 'the second message');
-      expect(Date.now() - begun).toBeLessThan(1000);
       await part.stop();
     });
 
@@ -187,8 +185,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       expect(await bus.lag(group, [topic])).toBe(15);
       const { part, got } = await listen({ group });
       await until(() => got.length === 15, 'all messages');
-      for (const end = Date.now() + 10_000; (await part.lag()) !== 0; await setTimeout(50))
-        expect(Date.now()).toBeLessThan(end);
+      await expect.poll(() => part.lag()).toBe(0);
       await part.stop();
       expect(await bus.lag(group, [topic])).toBe(0);
       await publish(numbered('a', 3, 11));
@@ -199,23 +196,31 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       const { topic, publish, listen } = await setUpTopic();
       const group = `group.${randomUUID()}`;
       expect(await bus.oldestPending(group, [topic])).toBeUndefined();
+      const waitsSince = async () => (await bus.oldestPending(group, [topic])) ?? Number.NaN;
+      /** The latest time that may be reported as this one: a bus is too early by a second, or a tenth of the age. */
+      const latestOf = (since: number) => since + Math.max(1_000, (Date.now() - since) / 10);
       const begunAt = Date.now();
       await publish(numbered('a', 3));
-      const waitsSince = async () => (await bus.oldestPending(group, [topic])) ?? Number.NaN;
-      expect(await waitsSince()).toBeGreaterThanOrEqual(begunAt - 1_500);
+      const publishedAt = Date.now();
+      const first = await waitsSince();
+      expect(latestOf(first)).toBeGreaterThanOrEqual(begunAt);
+      expect(first).toBeLessThanOrEqual(publishedAt);
+      // A report of the next messages is then later than the first ones, although it is too early.
       await setTimeout(4_000);
       const laterAt = Date.now();
       await publish([...numbered('a', 1, 4), ...numbered('b', 1)]);
-      expect(await waitsSince()).toBeLessThan(begunAt + 1_500);
+      const laterPublishedAt = Date.now();
+      expect(await waitsSince()).toBeLessThanOrEqual(publishedAt);
       const { part } = await listen({
         group,
         async handle(messages, { acknowledge }) {
           for (const one of messages) if (toText(one) !== 'a:4' && one.key === 'a') acknowledge(one);
         },
       });
-      for (const end = Date.now() + 20_000; (await waitsSince()) < laterAt - 1_500; await setTimeout(50))
-        expect(Date.now()).toBeLessThan(end);
-      expect(await waitsSince()).toBeLessThan(Date.now());
+      await expect.poll(waitsSince).toBeGreaterThan(publishedAt);
+      const second = await waitsSince();
+      expect(latestOf(second)).toBeGreaterThanOrEqual(laterAt);
+      expect(second).toBeLessThanOrEqual(laterPublishedAt);
       await part.stop();
     });
 

@@ -1,8 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { describe, expect, it, vi } from 'vitest';
+import { seededBytes } from '@ticketing/testkit/seed.ts';
+import { describe, expect, it } from 'vitest';
 import type { OutboundRequest } from '../src/outbound-request.ts';
 import { openGuard, startRawReceiver, startReceiver } from './receiver.ts';
 
@@ -87,7 +88,7 @@ describe('a body', () => {
         socket.write(`HTTP/1.1 200 OK\r\n${content}transfer-encoding: chunked\r\n\r\n`);
         // The beginning of a compressed body, of which nothing comes out.
         if (encoding !== 'identity')
-          for (const byte of compress[encoding](randomBytes(500_000)).subarray(0, 20_000))
+          for (const byte of compress[encoding](seededBytes(500_000)).subarray(0, 20_000))
             socket.write(Buffer.of(0x31, 13, 10, byte, 13, 10));
         const send = () => {
           while (!socket.destroyed && socket.write(chunk));
@@ -281,18 +282,13 @@ it('ends when its signal is aborted, before and while it is sent, with the reaso
 });
 
 it('a guard completes its requests before it closes, and refuses further ones', async () => {
-  let respond = () => undefined as unknown;
-  const receiver = await startReceiver((_request, response) => {
-    respond = () => response.end('ok');
-  });
+  const arrived = Promise.withResolvers<ServerResponse>();
+  const receiver = await startReceiver((_request, response) => arrived.resolve(response));
   const guard = openGuard({});
   const request = guard.request({ ...get, url: at(receiver) });
   await expect.poll(() => receiver.sockets).toHaveLength(1);
   const closed = guard.close();
-  await vi.waitFor(() => {
-    respond();
-    return request;
-  });
+  (await arrived.promise).end('ok');
   expect(await request).toMatchObject({ status: 200 });
   await closed;
   await expect(guard.request({ ...get, url: at(receiver) })).rejects.toMatchObject({ code: 'CLOSED' });

@@ -1,9 +1,9 @@
 import { createHook } from 'node:async_hooks';
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
-import { availableParallelism, getPriority } from 'node:os';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { getPriority } from 'node:os';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ProbeFunctions } from '../test/probe.worker.ts';
 import { openSandbox, type Sandbox, type SandboxLimits } from './sandbox.ts';
 
@@ -102,16 +102,6 @@ describe('a run', () => {
       expect(await sandbox.run('someone', 'repeat', 'x', 2)).toBe('xx');
     };
     await Promise.all([isEnded('spin'), isEnded('backtrack'), isEnded('never')]);
-  });
-
-  it.runIf(process.platform === 'linux')('has its time also if others use the processors', async () => {
-    const others = Array.from({ length: 2 * availableParallelism() }, () =>
-      spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
-    );
-    onTestFinished(() => others.forEach((one) => void one.kill('SIGKILL')));
-    const sandbox = open({ timeoutMs: 500 });
-    // Beside processes of a higher priority, it gets a small part of a processor.
-    await sandbox.run('someone', 'work', 100);
   });
 
   it('that has ended is not stopped because this process had no time to read its result', async () => {

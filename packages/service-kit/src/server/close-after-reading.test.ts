@@ -60,5 +60,5 @@ test('a connection whose request is complete is closed at once', async () => {
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1').resume();
   socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\nconnection: close\r\n\r\na');
   await once(socket, 'close');
-  await expect.poll(() => sockets.at(-1)?.destroyed, { timeout: 500 }).toBe(true);
+  await expect.poll(() => sockets.at(-1)?.destroyed).toBe(true);
 });

@@ -110,7 +110,7 @@ test.each([10, 100])(
     upload.on('response', (headers) => statuses.push(headers[':status']));
     upload.end(Buffer.alloc(length));
     const [stream] = await opened;
-    await expect.poll(() => stream.closed, { timeout: 2_000 }).toBe(true);
+    await expect.poll(() => stream.closed).toBe(true);
     if (maxSessionMemory > 39) await expect.poll(() => statuses).toEqual([401]);
     session.destroy();
     await app.close();

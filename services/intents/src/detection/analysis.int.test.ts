@@ -17,7 +17,6 @@ import {
 
 let used: AnalysisHarness;
 let agentId: number;
-const timeout = 20_000;
 
 beforeAll(async () => {
   used = await startAnalysisHarness('api,consumer,analyser');
@@ -27,7 +26,7 @@ beforeAll(async () => {
     options: [{ type: 'lower', name: 'Lower', recommended: true, order: 1 }],
     autoExecuteAfterMinutes: 10,
   });
-}, 60_000);
+});
 afterAll(() => used.stop());
 beforeEach(() => {
   used.model.before = () => undefined;
@@ -35,14 +34,14 @@ beforeEach(() => {
 
 /** Waits until an analysis that was attempted in vain is applied, without its pauses. */
 const isAppliedAgain = (id: number) =>
-  expect.poll(() => used.endPause(id).then(() => used.appliedTo(id)), { timeout }).toHaveLength(1);
-const isIdle = () => expect.poll(() => used.queued(), { timeout }).toBe(0);
+  expect.poll(() => used.endPause(id).then(() => used.appliedTo(id))).toHaveLength(1);
+const isIdle = () => expect.poll(() => used.queued()).toBe(0);
 
 // spec: 6.36, 6.52, 21.3
 test('a new ticket is analysed once: text, tags and intents are one change', async () => {
   const { id } = used.ticket();
   await used.publish(id, TicketChangeType.TICKET_CREATED);
-  await expect.poll(() => used.appliedTo(id), { timeout }).toHaveLength(1);
+  await expect.poll(() => used.appliedTo(id)).toHaveLength(1);
   const [applied] = used.appliedTo(id);
   expect(applied).toMatchObject({
     isRefresh: false,
@@ -67,9 +66,9 @@ test('a new ticket is analysed once: text, tags and intents are one change', asy
   // As after a replay of all events.
   await used.publish(id, TicketChangeType.TICKET_CREATED);
   await used.ask(id);
-  await expect.poll(() => used.queued(), { timeout }).toBe(0);
+  await expect.poll(() => used.queued()).toBe(0);
   expect(used.appliedTo(id)).toHaveLength(1);
-}, 60_000);
+});
 
 test.each([
   ['summaryAndText', RefreshMode.SUMMARY_AND_TEXT, { text: true, tagIds: [], intents: false }],
@@ -81,7 +80,7 @@ test.each([
 ] as const)('refreshMode %s changes only its part, as a refresh', async (_, mode, parts) => {
   const { id } = used.ticket({ aiSupportLevel: AiSupportLevel.HUMAN });
   await used.ask(id, mode);
-  await expect.poll(() => used.appliedTo(id), { timeout }).toHaveLength(1);
+  await expect.poll(() => used.appliedTo(id)).toHaveLength(1);
   const { text, tagIds, intents, isRefresh } = used.appliedTo(id)[0] ?? {};
   expect({ text: text !== undefined, tagIds, intents: intents !== undefined }).toEqual(parts);
   expect(isRefresh).toBe(true);
@@ -121,11 +120,11 @@ test('a ticket with process=false waits until its analysis is asked for', async 
   const { id } = used.ticket({ process: AiProcess.FALSE });
   const { reads } = used.model;
   await used.publish(id, TicketChangeType.TICKET_CREATED);
-  await expect.poll(() => used.model.reads, { timeout }).toBe(reads + 1);
+  await expect.poll(() => used.model.reads).toBe(reads + 1);
   await isIdle();
   expect(used.appliedTo(id)).toEqual([]);
   await used.ask(id);
-  await expect.poll(() => used.appliedTo(id), { timeout }).toHaveLength(1);
+  await expect.poll(() => used.appliedTo(id)).toHaveLength(1);
   expect(used.appliedTo(id)[0]?.isRefresh).toBe(false);
 });
 
@@ -222,7 +221,7 @@ test('a request during an analysis is carried out afterwards, and the same reque
   used.model.before = (method, ticketId) => (method === 'apply' && ticketId === id ? held.promise : undefined);
   const { sent } = used.model;
   await used.ask(id, RefreshMode.TAGS);
-  await expect.poll(() => used.model.sent, { timeout }).toBe(sent + 1);
+  await expect.poll(() => used.model.sent).toBe(sent + 1);
   for (let count = 0; count < 3; count += 1) await used.ask(id, RefreshMode.TAGS);
   await used.ask(id, RefreshMode.AGENTS);
   held.resolve();
@@ -243,7 +242,7 @@ test('while the tickets service is unavailable, analyses wait, and are made when
     throw new ConnectError('unavailable', Code.Unavailable);
   };
   await used.ask(id);
-  await expect.poll(() => failures, { timeout }).toBeGreaterThan(0);
+  await expect.poll(() => failures).toBeGreaterThan(0);
   used.model.before = () => undefined;
   await isAppliedAgain(id);
 });
@@ -260,7 +259,7 @@ test('an analysis that always fails is given up visibly, the others go on, and a
     await used.endPause(bad);
     return analyses.findOne({ _id: bad as never });
   };
-  await expect.poll(attempt, { timeout }).toMatchObject({ nextAttemptAt: null, lastError: 'tickets: Internal' });
+  await expect.poll(attempt).toMatchObject({ nextAttemptAt: null, lastError: 'tickets: Internal' });
   const metrics = await (await fetch(`http://127.0.0.1:${used.running.ports.internal}/metrics`)).text();
   expect(metrics).toMatch(/^analyses_given_up(\{.*\})? 1$/m);
   expect(metrics).toMatch(/^analysis_attempts_total\{.*outcome="given_up".*\} 1$/m);
@@ -270,14 +269,14 @@ test('an analysis that always fails is given up visibly, the others go on, and a
   // One more request is six more attempts, for all requested modes.
   const { reads } = used.model;
   await used.ask(bad, RefreshMode.TAGS);
-  await expect.poll(attempt, { timeout }).toMatchObject({ nextAttemptAt: null });
+  await expect.poll(attempt).toMatchObject({ nextAttemptAt: null });
   expect(used.model.reads - reads).toBe(6);
   used.model.before = () => undefined;
   await used.ask(bad);
-  await expect.poll(() => used.appliedTo(bad), { timeout }).toHaveLength(1);
+  await expect.poll(() => used.appliedTo(bad)).toHaveLength(1);
   await isIdle();
   expect(used.appliedTo(bad)).toHaveLength(1);
-}, 60_000);
+});
 
 test('the call that waits fails at once when the attempt fails, and the analysis stays queued', async () => {
   const { id } = used.ticket();
@@ -294,10 +293,10 @@ test('a ticket that is deleted in the middle of its analysis leaves nothing behi
   const held = Promise.withResolvers<void>();
   used.model.before = (method, ticketId) => (method === 'apply' && ticketId === id ? held.promise : undefined);
   await used.ask(id);
-  await expect.poll(() => used.intents.ofTicket(id), { timeout }).toHaveLength(1);
+  await expect.poll(() => used.intents.ofTicket(id)).toHaveLength(1);
   used.model.tickets.delete(id);
   await used.publish(id, TicketChangeType.TICKET_DELETED);
-  await expect.poll(() => used.intents.ofTicket(id), { timeout }).toHaveLength(0);
+  await expect.poll(() => used.intents.ofTicket(id)).toHaveLength(0);
   held.resolve();
   await isIdle();
   expect(used.appliedTo(id)).toEqual([]);

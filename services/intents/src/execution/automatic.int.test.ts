@@ -7,7 +7,6 @@ import type { StubTicket } from '../../test/stub-called.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
 
 const options = [{ type: 'enter', name: 'Enter', recommended: true, order: 1 }];
-const timeout = 20_000;
 
 let used: ExecutionHarness;
 
@@ -37,7 +36,7 @@ async function isDecided(id: number): Promise<boolean> {
 async function schedule(id?: number): Promise<void> {
   const awaited = id ?? (await used.intent({ options }, { autoExecuteAt: past() }));
   const scheduler = await used.startInstance({ TICKETING_INTENTS_ROLES: 'api,scheduler' });
-  await expect.poll(() => isDecided(awaited), { timeout }).toBe(true);
+  await expect.poll(() => isDecided(awaited)).toBe(true);
   await scheduler.stop();
 }
 
@@ -163,4 +162,4 @@ test('fifty intents about which nothing can be decided delay no other one', asyn
   for (const ticketId of stuck)
     expect(await used.intents.ofTicket(ticketId)).toMatchObject([{ status: TicketIntentStatus.READY }]);
   await used.intents.erase(stuck);
-}, 60_000);
+});

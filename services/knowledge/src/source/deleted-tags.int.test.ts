@@ -6,7 +6,7 @@ import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type KnowledgeHarness, startHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
 import { removeDeletedTagsAgain } from './deleted-tags.ts';
@@ -45,10 +45,7 @@ test('a deleted tag disappears from all sources, without a change of their times
   const [first, second] = [await knowledge.create({ tags: [1, 2] }), await knowledge.create({ tags: [2, 3] })];
   await publish(1, false);
   await publish(2, true);
-  await vi.waitFor(
-    async () => expect([await readTags(first.id), await readTags(second.id)]).toEqual([[1], [3]]),
-    20_000,
-  );
+  await expect.poll(() => Promise.all([first, second].map(({ id }) => readTags(id)))).toEqual([[1], [3]]);
   expect((await knowledge.readAs([], first.id)).modifiedAt).toBe(first.modifiedAt);
   expect((await knowledge.request('GET', '/knowledgeSource?tag=2')).json.total).toBe(0);
 });
@@ -56,7 +53,7 @@ test('a deleted tag disappears from all sources, without a change of their times
 test('a tag that is written by a request which began before its deletion is removed again, for an hour', async () => {
   await publish(4, true);
   const tags = knowledge.database.collection<{ _id: number; erasedAt: number }>('deletedTags');
-  await vi.waitFor(async () => expect(await tags.findOne({ _id: 4 })).not.toBeNull(), 20_000);
+  await expect.poll(() => tags.findOne({ _id: 4 })).not.toBeNull();
   const late = await knowledge.create({ tags: [4, 5] });
   const process = newProcess(database);
   await removeDeletedTagsAgain(process);

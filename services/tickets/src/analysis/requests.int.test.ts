@@ -18,7 +18,6 @@ let isUnavailable = false;
 let onRequest = async (): Promise<void> => undefined;
 let analyse: (ticketId: number, timeoutMs: number | undefined) => Promise<void> = async () => undefined;
 const settings = { ...defaultSettings };
-const timeout = 20_000;
 
 beforeAll(async () => {
   stub = await startStubServer((router) => {
@@ -42,7 +41,7 @@ beforeAll(async () => {
     calledPorts: { grpc: stub.port },
     variables: { ROLES: 'api,scheduler' },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await tickets.stop();
   await stub.stop();
@@ -65,7 +64,7 @@ test('refresh flags reach the intents service, and change nothing here', async (
   for (const refreshMode of ['full', 'summaryAndText', 'tags', 'agents']) {
     expect(await refresh(id, { refreshMode })).toBe(200);
   }
-  await expect.poll(waiting, { timeout }).toBe(0);
+  await expect.poll(waiting).toBe(0);
   const { FULL, SUMMARY_AND_TEXT, TAGS, AGENTS } = RefreshMode;
   const modes = requested.filter(({ ticketId }) => ticketId === id).map(({ mode }) => mode ?? 0);
   expect([...new Set(modes)].sort()).toEqual([FULL, SUMMARY_AND_TEXT, TAGS, AGENTS].sort());
@@ -79,7 +78,7 @@ test('requests wait while the intents service is unavailable', async () => {
   await refresh(id, { refreshTags: true });
   expect([await waiting(), requested]).toEqual([1, []]);
   isUnavailable = false;
-  await expect.poll(waiting, { timeout }).toBe(0);
+  await expect.poll(waiting).toBe(0);
   expect(requested).toMatchObject([{ ticketId: id, mode: RefreshMode.TAGS }]);
 });
 
@@ -90,8 +89,8 @@ test('a request that is made again while it is forwarded is forwarded again', as
     await refresh(id, { refreshMode: 'tags' });
   };
   await refresh(id, { refreshMode: 'tags' });
-  await expect.poll(() => requested.length, { timeout }).toBe(2);
-  await expect.poll(waiting, { timeout }).toBe(0);
+  await expect.poll(() => requested.length).toBe(2);
+  await expect.poll(waiting).toBe(0);
 });
 
 /** Creates a ticket without a customer, and then imports a customer with the address of its sender. */
@@ -108,7 +107,7 @@ test('refreshMode=customer and full read the customer anew, as a refresh, and ch
   const ids = [await ticketOfUnknown('c'), await ticketOfUnknown('f')];
   const body = ids.map((id, index) => ({ id, refreshMode: ['customer', 'full'][index] }));
   expect((await tickets.request('PATCH', '/ticket', { body })).status).toBe(200);
-  await expect.poll(waiting, { timeout }).toBe(0);
+  await expect.poll(waiting).toBe(0);
   // The intents service is not asked about the customer.
   expect(requested).toMatchObject([{ ticketId: ids[1], mode: RefreshMode.FULL }]);
   for (const id of ids) {
@@ -129,7 +128,7 @@ test('a refresh leaves the customer of spam alone', async () => {
   ];
   const body = [clean, ...spam].map((id, index) => ({ id, refreshMode: index % 2 === 0 ? 'customer' : 'full' }));
   expect((await tickets.request('PATCH', '/ticket', { body })).status).toBe(200);
-  await expect.poll(waiting, { timeout }).toBe(0);
+  await expect.poll(waiting).toBe(0);
   expect(await tickets.documentOf(clean)).toMatchObject({ version: 2, customerId: 'clean' });
   for (const id of spam) expect(await tickets.documentOf(id)).toMatchObject({ version: 1, customerId: null });
 });
@@ -171,7 +170,7 @@ test('process=false is analysed after its first reader, a person, who does not w
   await tickets.request('GET', `/ticket/${id}`, { caller: { kind: 'codeExecutor' } });
   expect(await waiting()).toBe(0);
   await tickets.request('GET', `/ticket/${id}`);
-  await expect.poll(() => requested, { timeout }).toMatchObject([{ ticketId: id }]);
+  await expect.poll(() => requested).toMatchObject([{ ticketId: id }]);
   expect(requested[0]?.mode).toBeUndefined();
 });
 

@@ -8,7 +8,7 @@ import type { WakefulLoop } from '@ticketing/runtime/wakeful-loop.ts';
 import { createAuthority } from '@ticketing/testkit/certificate-authority.ts';
 import { longestWork } from '@ticketing/testkit/longest-work.ts';
 import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { mailLimits } from './mail.ts';
 import { defaultSmtpLimits, type MailHandler, type SmtpLimits, startSmtpReceiver } from './smtp-receiver.ts';
 
@@ -84,6 +84,7 @@ function talk(socket: Socket) {
     socket,
     closed,
     reply,
+    lastCode: () => text.trimEnd().split('\r\n').at(-1)?.slice(0, 3),
     write: (bytes: string | Buffer) => socket.write(bytes),
     async send(line: string) {
       socket.write(`${line}\r\n`);
@@ -99,6 +100,12 @@ async function greet(port: number): Promise<Client> {
   expect(await smtp.reply()).toBe('220');
   expect(await smtp.send('EHLO sender.example')).toBe('250');
   return smtp;
+}
+
+/** Lets a test advance the timers of this process, which run on as the clock does. */
+function controlTimers() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+  onTestFinished(() => void vi.useRealTimers());
 }
 
 async function begin(smtp: Client) {
@@ -212,7 +219,7 @@ it('refuses a mail in too many pieces for good', async () => {
   const smtp = await greet(port);
   smtp.socket.setNoDelay(true);
   await begin(smtp);
-  for (let piece = 0; piece < 12_000; piece++) {
+  for (let piece = 0; piece < 60_000; piece++) {
     smtp.write('x');
     await setImmediate();
   }
@@ -263,7 +270,7 @@ it('asks to try again if it is not known which mailboxes there are', async () =>
 });
 
 // guarantee: I12
-it('has limits of recipients, connections, connections of an address, idle and total time', async () => {
+it('has limits of recipients, connections, connections of an address, and idle time', async () => {
   const { port } = await start({ accepts: async () => true, limits: { recipients: 2, connectionsPerAddress: 2 } });
   const smtp = await greet(port);
   await smtp.send('MAIL FROM:<a@x.org>');
@@ -281,34 +288,49 @@ it('has limits of recipients, connections, connections of an address, idle and t
   expect(await (await client(one.port)).reply()).toBe('421');
 
   const idle = await start({ limits: { idleMs: 200 } });
-  const silent = await greet(idle.port);
-  expect(await silent.reply()).toBe('421');
+  const silent = await client(idle.port);
+  silent.socket.once('data', () => silent.write('EHLO sender.example\r\n'));
+  await silent.closed;
+  expect(silent.lastCode()).toBe('421');
+});
 
-  const short = await start({ limits: { sessionMs: 500 } });
-  const slow = await greet(short.port);
+// guarantee: I12
+it('ends a session after its total time, also while it receives a mail', async () => {
+  controlTimers();
+  const { sessionMs } = defaultSmtpLimits;
+  const { port, received } = await start();
+  const slow = await greet(port);
   await begin(slow);
-  const drip = setInterval(() => slow.write('x'), 50);
+  vi.advanceTimersByTime(sessionMs / 2);
+  expect(await slow.send('x\r\n.')).toBe('250');
+  await begin(slow);
+  slow.write('x');
+  vi.advanceTimersByTime(sessionMs / 2);
   expect(await slow.reply()).toBe('421');
-  clearInterval(drip);
+  await slow.closed;
+  expect(received).toHaveLength(1);
 });
 
 it('ends a session in which no mail begins in time, also if it sends commands, and not one that receives a mail', async () => {
-  const { port, received } = await start({ limits: { beforeMailMs: 500 } });
+  controlTimers();
+  const { beforeMailMs } = defaultSmtpLimits;
+  const { port, received } = await start();
   const busy = await greet(port);
   await busy.send('MAIL FROM:<a@x.org>');
-  const noops = setInterval(() => busy.write('NOOP\r\n'), 100);
+  vi.advanceTimersByTime(beforeMailMs / 2);
+  expect(await busy.send('NOOP')).toBe('250');
+  vi.advanceTimersByTime(beforeMailMs / 2);
+  expect(await busy.reply()).toBe('421');
   await busy.closed;
-  clearInterval(noops);
   const slow = await greet(port);
   await begin(slow);
-  const drip = setInterval(() => slow.write('x'), 50);
-  // Wait longer than `beforeMailMs`: until a session that began later has ended.
-  await (await greet(port)).closed;
-  clearInterval(drip);
+  slow.write('x');
+  vi.advanceTimersByTime(beforeMailMs);
   expect(await slow.send('\r\n.')).toBe('250');
   expect(received).toHaveLength(1);
   await begin(slow);
   expect(await slow.send('x\r\n.')).toBe('250');
+  vi.advanceTimersByTime(beforeMailMs);
   expect(await slow.reply()).toBe('421');
   await slow.closed;
 });
