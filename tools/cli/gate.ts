@@ -14,7 +14,7 @@ Test files that fail, at most five, run once more, alone. What passes then is na
 is to be mended next. The last line is "N passed, N failed"; the exit code is 1 if a part has failed or could not run.
 `;
 
-/** What a part has counted, and why it is red apart from that. */
+/** The counts of a part, and other reasons why it is red. */
 interface PartResult {
   passed: number;
   failed: number;
@@ -36,7 +36,7 @@ export const command = declareCommand({ usage, options: {} }, async () => {
     const startedAt = performance.now();
     const { passed, failed, problems } = await run();
     for (const problem of problems) print(`FAILED ${problem}`);
-    // What cannot run at all is one failure.
+    // A part that cannot run at all counts as one failure.
     const isRed = failed > 0 || problems.length > 0;
     sum.passed += passed;
     sum.failed += isRed ? Math.max(failed, 1) : 0;

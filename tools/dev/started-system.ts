@@ -48,9 +48,9 @@ export async function startedSystem(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'close');
-  let lastPrinted = '';
+  let printed = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
-    lastPrinted = part;
+    printed += part;
   });
   const interrupt = () => {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
@@ -65,7 +65,7 @@ export async function startedSystem(
     if (child.exitCode === null && child.signalCode === null) interrupt();
     await ended;
     if (dataDir === undefined) rmSync(data, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
-    return /^stopped$/m.test(lastPrinted);
+    return /^stopped$/m.test(printed);
   };
   try {
     return { ...describedIn(await printedUntilReady(child)), data, stop };

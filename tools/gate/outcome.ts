@@ -1,4 +1,4 @@
-/** What a run of Vitest has found. */
+/** The findings of a run of Vitest. */
 export interface RunOutcome {
   files: FileOutcome[];
   /** The messages of errors that no test and no file has: a promise that nobody awaits, a worker that has ended. */
@@ -25,7 +25,7 @@ export interface TestOutcome {
   message?: string;
 }
 
-/** What the gate says of `npm test`. It is green if no test has failed and nothing is a problem. */
+/** The judgement of the gate on `npm test`. It is green if no test has failed and nothing is a problem. */
 export interface Verdict {
   passed: number;
   failed: number;

@@ -4,26 +4,14 @@ import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { getPriority } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openProbe, probe } from '../test/open-probe.ts';
 import type { ProbeFunctions } from '../test/probe.worker.ts';
-import { openSandbox, type Sandbox, type SandboxLimits } from './sandbox.ts';
+import type { Sandbox, SandboxLimits } from './sandbox.ts';
 
-const probe = new URL('../test/probe.worker.ts', import.meta.url);
 const opened: Sandbox<ProbeFunctions>[] = [];
 
 function open(limits: Partial<SandboxLimits> = {}, module = probe): Sandbox<ProbeFunctions> {
-  const sandbox = openSandbox<ProbeFunctions>(module, {
-    timeoutMs: 10_000,
-    maxHeapMb: 64,
-    maxOutputBytes: 1000,
-    maxWorkers: 1,
-    longRunBytes: 1000,
-    maxQueued: 10,
-    maxQueuedBytes: 1000,
-    maxQueuedPerCaller: 10,
-    maxQueuedBytesPerCaller: 1000,
-    idleMs: 60_000,
-    ...limits,
-  });
+  const sandbox = openProbe(limits, module);
   opened.push(sandbox);
   return sandbox;
 }
