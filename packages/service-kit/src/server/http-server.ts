@@ -57,6 +57,7 @@ export function createHttpServer({ http2 = false, tls, headersMs = 10_000 }: Htt
     logger: false as const,
     requestTimeout: 30_000,
     connectionTimeout: 60_000,
+    // Longer than load balancers, mostly 60 s, and clients keep connections that wait, so that these end them first.
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle' as const,
     routerOptions: { maxParamLength: 200 },
@@ -73,7 +74,8 @@ export function createHttpServer({ http2 = false, tls, headersMs = 10_000 }: Htt
   const app = (
     http2
       ? fastify({
-          ...{ logger: false, http2: true },
+          // A connection may be idle for as long as it lives: see limitSessions.
+          ...{ logger: false, http2: true, http2SessionTimeout: 0 },
           ...(tls ? { https: { ...http2Options, ...tls.options() } } : { http: http2Options }),
         } as FastifyHttp2Options<Http2Server>)
       : fastify({ ...shared, ...(tls ? { https: { ...limits, ...tls.options() } } : { http: limits }) })

@@ -6,15 +6,28 @@ import { makeRoomWhenFull } from './limit-connections.ts';
 
 const maxConnectionAgeMs = 300_000;
 
+/** The timers of sessions; tests advance them. */
+export interface SessionTimers {
+  setTimeout(run: () => void, ms: number): NodeJS.Timeout;
+  clearTimeout(timer: NodeJS.Timeout): void;
+}
+
 /**
  * Ends HTTP/2 connections of a server after 5 minutes, give or take 10 %, and when the server closes. Clients then resolve
  * its addresses again, so that a new replica gets its share of the calls. The calls in flight on a connection that is to
  * end have `goAwayMs` to finish.
  *
+ * Idle connections end no earlier: each costs little, and its end a handshake. A client learns of the end at once, and
+ * connects again for its next call.
+ *
  * Connecting needs no credential: a connection that does not begin with settings, as every client does, ends after
  * `settingsMs`, and those without a call in flight make room when the listener is full.
  */
-export function limitSessions(app: FastifyInstance, { goAwayMs, settingsMs }: ServerLimits): void {
+export function limitSessions(
+  app: FastifyInstance,
+  { goAwayMs, settingsMs }: ServerLimits,
+  { setTimeout, clearTimeout }: SessionTimers = globalThis,
+): void {
   const sessions = new Set<{ address: string; calls: number; isEnding: boolean; end: () => void }>();
   let isClosing = false;
   app.server.on('session', (session: ServerHttp2Session) => {
