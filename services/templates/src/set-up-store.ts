@@ -7,9 +7,11 @@ import { erasedCollections, templateModel } from './template/schema.ts';
 
 /** Builds the missing indexes of this service's database. */
 export async function setUpStore(connection: Connection): Promise<void> {
-  await templateModel(connection).createIndexes();
-  await emailTemplateModel(connection).createIndexes();
-  await buildFileIndexes(connection);
-  await buildDeletionIndexes(connection);
-  for (const collection of Object.values(erasedCollections)) await buildErasedIdIndexes(connection, collection);
+  await Promise.all([
+    templateModel(connection).createIndexes(),
+    emailTemplateModel(connection).createIndexes(),
+    buildFileIndexes(connection),
+    buildDeletionIndexes(connection),
+    ...Object.values(erasedCollections).map((collection) => buildErasedIdIndexes(connection, collection)),
+  ]);
 }

@@ -24,8 +24,10 @@ const models = [
 
 /** Builds the missing indexes of this service's database. */
 export async function setUpStore(connection: Connection): Promise<void> {
-  for (const model of models) await model(connection).createIndexes();
-  await buildBulkIndexes(connection);
-  await buildFileIndexes(connection);
-  await buildHistoryIndexes(connection);
+  await Promise.all([
+    ...models.map((model) => model(connection).createIndexes()),
+    buildBulkIndexes(connection),
+    buildFileIndexes(connection),
+    buildHistoryIndexes(connection),
+  ]);
 }
