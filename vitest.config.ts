@@ -21,67 +21,93 @@ const integration = [
   'tools/{cli,rolling}/**',
   'test/e2e/**',
   'test/hostile/**',
-  'test/deploy/**',
 ];
-
-/** Matches the imports of test files that have longer searches or more crashes in the deep suite. */
-const EFFORT = /testkit\/(?:search-effort|crash)\.ts/;
-const searches = () =>
-  globSync('{packages,services,test,tools}/**/*.test.ts', {
-    exclude: ['**/node_modules/**', suiteFiles],
-  }).filter((file) => EFFORT.test(readFileSync(file, 'utf8')));
 
 /** The integration tests of a service lie beside what they test. */
 const integrationFiles = 'services/*/src/**/*.int.test.ts';
-const suiteFiles = '**/*.{deep,deploy,timed}.test.ts';
+/** The files of the acceptance run alone, named by their part. */
+const acceptanceFiles = '**/*.{timed,searches,system,deploy}.test.ts';
 const globalSetup = ['packages/testkit/src/global-setup.ts'];
 
-/** The projects of vitest in each mode. Projects with a higher `groupOrder` begin when all others have ended. */
+/** The files of `npm test` that import a module of the testkit: a part runs them again, with longer searches or measured. */
+const importing = (...modules: string[]) =>
+  globSync('{packages,services,test,tools}/**/*.test.ts', { exclude: ['**/node_modules/**', acceptanceFiles] }).filter(
+    (file) => new RegExp(`testkit/(?:${modules.join('|')})\\.ts'`).test(readFileSync(file, 'utf8')),
+  );
+
+/** What depends on the servers themselves: stores, events, each kind of query, and a file of each service that writes. */
+const onRealServers = [
+  'packages/{events,store}/test/*.int.test.ts',
+  'services/intents/src/{execution/execution,session/sessions,learning/learning}.int.test.ts',
+  'services/knowledge/src/{skill/skills,source/search,source/sources}.int.test.ts',
+  'services/reporting/src/{export/export,row/projection}.int.test.ts',
+  'services/settings/src/{feed/follow,setting/settings,webhook/dispatcher/dispatcher}.int.test.ts',
+  'services/templates/src/template/{erasure,templates}.int.test.ts',
+  'services/tickets/src/{bulk/update,message/messages,outbound-mail/mailer,queue/queue,tag/changes}.int.test.ts',
+  'services/tickets/src/ticket/{any-ticket,outbox,search-filter,search-order,totals,update}.int.test.ts',
+  'services/tickets/test/{idempotency,relay}.int.test.ts',
+  'test/e2e/{analysis,erasure,event-contract,execution,feed,mail,message-erasure,references,settings}.system.test.ts',
+  'test/e2e/system.e2e.test.ts',
+];
+
+const cores = availableParallelism();
+/** The projects of each mode. A mode other than "test" is a part of `npm run accept`; see CONTRIBUTING.md. */
 const projects = {
-  deep: () => [
-    { name: 'searches', include: searches(), globalSetup, maxWorkers: availableParallelism() },
-    // These tests measure, or start several systems one after the other, so each runs alone on the machine.
-    { name: 'deep', include: ['**/*.deep.test.ts'], globalSetup, maxWorkers: 1, sequence: { groupOrder: 1 } },
+  test: () => [
+    { name: 'unit', include: named(unit), exclude: [acceptanceFiles, integrationFiles] },
+    {
+      name: 'integration',
+      include: [...named(integration), integrationFiles],
+      exclude: [acceptanceFiles],
+      globalSetup,
+    },
   ],
   // These tests measure, so each runs alone on the machine.
-  timed: () => [{ name: 'timed', include: ['**/*.timed.test.ts'], globalSetup, maxWorkers: 1 }],
-  deploy: () => [{ name: 'deploy', include: ['test/deploy/*.deploy.test.ts'], globalSetup, maxWorkers: 1 }],
-  test: () => [
-    { name: 'unit', include: named(unit), exclude: [suiteFiles, integrationFiles] },
-    { name: 'integration', include: [...named(integration), integrationFiles], exclude: [suiteFiles], globalSetup },
+  timed: () => [
+    { name: 'timed', include: ['**/*.timed.test.ts', ...importing('machine-limits')], globalSetup, maxWorkers: 1 },
   ],
+  searches: () => [
+    {
+      name: 'searches',
+      include: ['**/*.searches.test.ts', ...importing('search-effort', 'crash')],
+      globalSetup,
+      maxWorkers: cores,
+    },
+  ],
+  system: () => [{ name: 'system', include: ['**/*.system.test.ts'], globalSetup, maxWorkers: cores }],
+  // The servers need processor time as well.
+  containers: () => [{ name: 'containers', include: onRealServers, globalSetup, maxWorkers: cores }],
+  deploy: () => [{ name: 'deploy', include: ['test/deploy/*.deploy.test.ts'], globalSetup, maxWorkers: 1 }],
 };
 const named = (folders: readonly string[]) => folders.map((folder) => `${folder}/*.test.ts`);
 
-/**
- * Configures `npm test`. The mode "deep" (`npm run test:deep`) runs the deep suite: the files named `*.deep.test.ts`,
- * and all files that search, with more runs. The mode "deploy" (`npm run test:deploy`) runs the tests of `deploy/`,
- * which need a container engine and a Kubernetes control plane. The mode "timed" (`npx vitest run --mode timed`) runs the
- * files named `*.timed.test.ts`.
- */
+/** What tests do in the parts that search for longer, elsewhere each time, and in the part that measures. */
+const efforts: Partial<Record<keyof typeof projects, string>> = { searches: 'deep', system: 'deep', timed: 'timed' };
+
+/** Configures `npm test`, and with `--mode PART` the parts of `npm run accept` that are tests. */
 export default defineConfig(({ mode }) => {
-  const suite = mode === 'deep' || mode === 'deploy' || mode === 'timed' ? mode : 'test';
-  // The seed is the same for everybody, so that a failure comes again; the deep suite searches elsewhere each time.
-  process.env.TICKETING_TEST_SEED ??= suite === 'deep' ? String(Date.now() % 2 ** 31) : '4711';
-  if (suite === 'deep') process.stdout.write(`TICKETING_TEST_SEED=${process.env.TICKETING_TEST_SEED}\n`);
+  const part = mode in projects ? (mode as keyof typeof projects) : 'test';
+  // The seed is the same for everybody, so that a failure comes again.
+  process.env.TICKETING_TEST_SEED ??= efforts[part] === 'deep' ? String(Date.now() % 2 ** 31) : '4711';
+  if (part !== 'test') process.stdout.write(`TICKETING_TEST_SEED=${process.env.TICKETING_TEST_SEED}\n`);
   return {
     test: {
       exclude: ['**/node_modules/**'],
       setupFiles: ['packages/testkit/src/test-set-up.ts'],
-      env: { TICKETING_TEST_EFFORT: suite === 'deep' ? 'deep' : 'normal' },
+      env: { TICKETING_TEST_EFFORT: efforts[part] ?? 'normal' },
       // One process runs many files: starting it and loading shared modules takes longer than most of the tests.
       isolate: false,
       restoreMocks: true,
       unstubEnvs: true,
       // Many files wait now and then, so there is one more than the machine has processors.
-      maxWorkers: availableParallelism() + 1,
+      maxWorkers: cores + 1,
       // A condition that comes late is no failure; one that never comes is.
       expect: { poll: { timeout: 30_000 } },
       // Longer than the conditions together that a test waits for.
-      testTimeout: suite === 'test' ? 120_000 : 300_000,
+      testTimeout: part === 'test' ? 120_000 : 300_000,
       // A consumer of Kafka may wait for its group while it stops.
       hookTimeout: 150_000,
-      projects: projects[suite]().map((project) => ({ extends: true as const, test: project })),
+      projects: projects[part]().map((project) => ({ extends: true as const, test: project })),
     },
   };
 });

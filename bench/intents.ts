@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
-import { longestWork } from '@ticketing/testkit/longest-work.ts';
+import { measureLongestWork } from '@ticketing/testkit/measure.ts';
 import { openBuiltinDetection } from '../services/intents/src/detection/builtin.ts';
 import type { DetectionRequest } from '../services/intents/src/detection/provider.ts';
 import { extractFeatures } from '../services/intents/src/learning/features.ts';
@@ -57,9 +57,9 @@ async function measureAnalyses(): Promise<Figure[]> {
     await detection.detect(request, signal);
     taken.push(performance.now() - startedAt);
   }
-  const blockedMs = await longestWork(async () => {
+  const blockedMs = await measureLongestWork(async () => {
     await Promise.all(requests.slice(0, 50).map((request) => detection.detect(request, signal)));
-  }, blockedGoalMs);
+  });
   await detection.close();
   clearInterval(isBusy);
   const at = (share: number) => quantile(taken, share);

@@ -1,5 +1,5 @@
 import { openEventSource } from '@ticketing/testkit/event-source.ts';
-import { findLeast } from '@ticketing/testkit/time-limits.ts';
+import { findLeast } from '@ticketing/testkit/machine-limits.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSystem } from './harness.ts';
 
@@ -9,7 +9,7 @@ test('a change is seen by a follower within a second of its response', async () 
   const authorization = `Bearer ${await system.identity.issuerToken({ roleId: 1 })}`;
   const client = await openEventSource(`${system.url}/event`, { authorization });
   await client.next();
-  const takenMs = await findLeast(1_000, async () => {
+  const takenMs = await findLeast('ms', 1_000, async () => {
     const headers = { authorization, 'content-type': 'application/json' };
     const body = JSON.stringify({ channel: 'portal' });
     const { status } = await system.fetch(`${system.url}/ticket`, { method: 'POST', headers, body });

@@ -3,6 +3,7 @@ import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } fr
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clientFiles, clientFolder } from '../client/client-files.ts';
+import { findMachineChecks } from '../dev/machine-checks.ts';
 import { brokenReferences, headingsIn } from '../dev/source-references.ts';
 import { findTraceProblems, readMarks, readRequirements } from '../docs/traces.ts';
 import { declareCommand } from './command.ts';
@@ -33,8 +34,8 @@ const checks: readonly Check[] = [
   { name: 'unused code', command: ['knip'] },
 ];
 
-const usage = `Runs the static checks: types, lint, contracts, import rules, unused code, generated files, and references in comments
-and documents. The exit code is 1 if one fails:
+const usage = `Runs the static checks: types, lint, contracts, import rules, unused code, generated files, references in comments
+and documents, and tests that depend on the machine. The exit code is 1 if one fails:
 
   npm run check
 `;
@@ -47,6 +48,7 @@ export const command = declareCommand({ usage, options: {}, runsInProduction: tr
       await clientIsGenerated(),
       sourcesExist(),
       requirementsHaveTests(),
+      testsAreOfBehaviour(),
     ];
     const failed = results.filter((isGood) => !isGood).length;
     process.stdout.write(`${results.length - failed} checks passed, ${failed} failed\n`);
@@ -141,6 +143,19 @@ function requirementsHaveTests(): boolean {
   const problems = findTraceProblems(readRequirements('.'), readMarks('.'));
   const problem = problems.length > 0 ? `${problems.length} marks of tests are wrong or missing` : undefined;
   report('marks of tests', startedAt, problem, problems.join('\n'));
+  return problem === undefined;
+}
+
+/** Checks that the machine, or chance, decides no test of `npm test`. */
+function testsAreOfBehaviour(): boolean {
+  const startedAt = performance.now();
+  const files = globSync('{packages,services,tools,test,bench}/**/*.test.ts', {
+    exclude: (name) => name.includes('node_modules') || /\.(?:timed|searches|system|deploy)\.test\.ts$/.test(name),
+  });
+  const problems = files.flatMap((file) => findMachineChecks(file, readFileSync(file, 'utf8')));
+  const problem =
+    problems.length > 0 ? `${problems.length} lines of tests depend on the machine or on chance` : undefined;
+  report('tests of behaviour', startedAt, problem, problems.join('\n'));
   return problem === undefined;
 }
 

@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { findRepeated, judge, type RunOutcome } from '../gate/outcome.ts';
+import { findRepeated, judge } from '../gate/outcome.ts';
+import { runNpm, runTests } from '../gate/run-tests.ts';
 import { declareCommand, print } from './command.ts';
 
 const usage = `Says whether a state of the repository is right: the static checks, all tests of npm test, and the commands of the README
@@ -23,7 +20,7 @@ interface PartResult {
 
 const parts: Readonly<Record<string, () => Promise<PartResult>>> = {
   'static checks': () => countedBy(['run', 'check']),
-  tests: runTests,
+  tests: runAllTests,
   'the README': () => countedBy(['run', 'smoke']),
 };
 
@@ -58,47 +55,14 @@ async function countedBy(args: readonly string[]): Promise<PartResult> {
   return { passed: Number(passed), failed: Number(failed), problems };
 }
 
-async function runTests(): Promise<PartResult> {
-  const first = await runVitest([]);
+async function runAllTests(): Promise<PartResult> {
+  const first = await runTests([]);
   if (typeof first === 'string') return { passed: 0, failed: 0, problems: [first] };
   const files = findRepeated(first);
   if (files.length > 0) print(`\n== the files that failed, alone: ${files.join(', ')}`);
-  const second = files.length > 0 ? await runVitest(['--maxWorkers=1', '--isolate', ...files]) : undefined;
+  const second = files.length > 0 ? await runTests(['--maxWorkers=1', '--isolate', ...files]) : undefined;
   if (typeof second === 'string') return { ...judge(first), problems: [second] };
   const verdict = judge(first, second);
   unstable.push(...verdict.unstable);
   return verdict;
-}
-
-/** Runs `npm test`, and returns what it has found; a sentence if it has failed and does not say in which test. */
-async function runVitest(args: readonly string[]): Promise<RunOutcome | string> {
-  const folder = mkdtempSync(join(tmpdir(), 'ticketing-gate-'));
-  const path = join(folder, 'outcome.json');
-  try {
-    const reporters = ['--reporter=default', '--reporter=./tools/gate/outcome-reporter.ts'];
-    const { code } = await runNpm(['test', '--', ...reporters, ...args], { TICKETING_TEST_OUTCOME: path });
-    const outcome = JSON.parse(readFileSync(path, 'utf8')) as RunOutcome;
-    const isGood = outcome.files.every(({ state }) => state !== 'failed') && outcome.strayErrors.length === 0;
-    if (code !== 0 && isGood) return `npm test exited with code ${code}, and names no failed test.`;
-    return outcome;
-  } catch (error) {
-    return `npm test has not said what it has found: ${error instanceof Error ? error.message : String(error)}`;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** Runs npm, shows its output, and returns it. */
-async function runNpm(args: readonly string[], variables: Readonly<Record<string, string>> = {}) {
-  const child = spawn('npm', args, { env: { ...process.env, ...variables }, stdio: ['ignore', 'pipe', 'inherit'] });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (part: string) => {
-    output += part;
-    process.stdout.write(part);
-  });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  return { code, output };
 }

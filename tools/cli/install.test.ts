@@ -23,7 +23,7 @@ const npm = `
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n');
 console.log('added 1 package');
-await new Promise((resolve) => setTimeout(resolve, 300));
+Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
 mkdirSync('node_modules', { recursive: true });
 writeFileSync('node_modules/.package-lock.json', '{}');
 `;

@@ -3,11 +3,11 @@ import type { Command } from './command.ts';
 /** The commands of this repository, by their names in package.json. A command loads only what it needs. */
 const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
   start: () => import('./start.ts'),
-  'test:containers': () => import('./test-containers.ts'),
   check: () => import('./check.ts'),
   traces: () => import('./traces.ts'),
   generate: () => import('./generate.ts'),
   gate: () => import('./gate.ts'),
+  accept: () => import('./accept.ts'),
   smoke: () => import('./smoke.ts'),
   'docs:check': () => import('./docs-check.ts'),
   token: () => import('./token.ts'),

@@ -62,15 +62,23 @@ export function judge(first: RunOutcome, second?: RunOutcome): Verdict {
     }
     return again ?? file;
   });
-  const count = (wanted: string) =>
-    counted.flatMap(({ tests }) => tests).filter(({ state }) => state === wanted).length;
+  const { passed, failed } = countTests(counted);
+  if (passed === 0) problems.push('No test has passed.');
+  return { passed, failed, unstable, problems };
+}
+
+/** Judges a run whose failed files do not run again. */
+export function judgeOnce(run: RunOutcome): Omit<Verdict, 'unstable'> {
+  return { ...countTests(run.files), problems: findProblems(run) };
+}
+
+function countTests(files: readonly FileOutcome[]) {
+  const count = (wanted: string) => files.flatMap(({ tests }) => tests).filter(({ state }) => state === wanted).length;
   // A file can fail without a failed test.
-  const brokenFiles = counted.filter(
+  const brokenFiles = files.filter(
     ({ state, tests }) => state === 'failed' && tests.every((test) => test.state !== 'failed'),
   );
-  const passed = count('passed');
-  if (passed === 0) problems.push('No test has passed.');
-  return { passed, failed: count('failed') + brokenFiles.length, unstable, problems };
+  return { passed: count('passed'), failed: count('failed') + brokenFiles.length };
 }
 
 function findProblems({ files, strayErrors }: RunOutcome): string[] {

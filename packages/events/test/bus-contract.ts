@@ -206,7 +206,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       expect(latestOf(first)).toBeGreaterThanOrEqual(begunAt);
       expect(first).toBeLessThanOrEqual(publishedAt);
       // A report of the next messages is then later than the first ones, although it is too early.
-      await setTimeout(4_000);
+      await setTimeout(1_500);
       const laterAt = Date.now();
       await publish([...numbered('a', 1, 4), ...numbered('b', 1)]);
       const laterPublishedAt = Date.now();

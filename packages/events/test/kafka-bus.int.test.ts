@@ -16,7 +16,7 @@ import { startSaslBroker } from './sasl-broker.ts';
 const brokers = inject('kafkaBrokers');
 const log = createLogger('test', 'silent');
 
-// These tests need brokers; `npm run test:containers` starts them.
+// These tests need brokers; `npm run accept -- containers` starts them.
 describe.skipIf(brokers.length === 0)('with real brokers', () => {
   testBus('Kafka', async () => kafkaBus({ brokers, clientId: 'test', prefix: 'test.', log }));
 });

@@ -1,4 +1,4 @@
-import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
+import { withinCpuTime } from '@ticketing/testkit/machine-limits.ts';
 import { describe, expect, test } from 'vitest';
 import { sniffedBytes, sniffFile } from './sniff-file.ts';
 

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { turns } from '@ticketing/testkit/turns.ts';
 import { expect, test } from 'vitest';
 import { startWakefulLoop, type WorkFound } from './wakeful-loop.ts';
 
@@ -18,7 +18,7 @@ test('runs when it is woken, and again at once while there is more work', async 
   left = 3;
   loop.wake();
   await expect.poll(() => runs).toBe(4);
-  await setTimeout(50);
+  await turns(20);
   expect(runs).toBe(4);
   await loop.stop();
 });
@@ -65,7 +65,7 @@ test('a stop waits for the current run; before the first run it is immediate', a
   const stopped = loop.stop().then(() => {
     hasEnded = true;
   });
-  await setTimeout(20);
+  await turns(20);
   expect(hasEnded).toBe(false);
   finish.reject(new Error('broken off'));
   await stopped;

@@ -19,3 +19,12 @@ export function openProbe(limits: Partial<SandboxLimits>, module = probe): Sandb
     ...limits,
   });
 }
+
+/** Whether a process has not ended. */
+export function isRunning(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch {
+    return false;
+  }
+}

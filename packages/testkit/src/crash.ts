@@ -65,7 +65,7 @@ export async function crashAtWrite(
 /**
  * Makes an attempt for each write of some work, with a crash before that write, until there is no further write, and one
  * with a crash after the last write. Returns how many writes the work has. A crash after any other write leaves the store
- * as a crash before the next one does: only the deep suite makes these attempts too.
+ * as a crash before the next one does: only the part "searches" of the acceptance run makes these attempts too.
  */
 export async function crashAtEachWrite(
   attempt: (nth: number, when: 'before' | 'after') => Promise<boolean>,

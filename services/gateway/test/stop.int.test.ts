@@ -1,15 +1,22 @@
 import { Agent } from 'node:http';
 import { expect, it, vi } from 'vitest';
 import { startHarness } from './harness.ts';
+import { holdTimer } from './held-timer.ts';
 
 // guarantee: F10
 it('completes every accepted request before it stops, under load', async () => {
-  const harness = await startHarness({ DRAIN_MS: '2000', RATE_LIMITS: 'user=1000000' });
+  const drainMs = 60_000;
+  const harness = await startHarness({ DRAIN_MS: String(drainMs), RATE_LIMITS: 'user=1000000' });
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const statuses: number[] = [];
   let isSending = true;
+  let inFlight = 0;
   const load = Array.from({ length: 8 }, async () => {
-    while (isSending) statuses.push((await harness.call('POST', '/ticket', { body: '{}', agent })).status);
+    while (isSending) {
+      inFlight += 1;
+      statuses.push((await harness.call('POST', '/ticket', { body: '{}', agent })).status);
+      inFlight -= 1;
+    }
   });
   await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(50), { timeout: 30_000 });
 
@@ -18,6 +25,7 @@ it('completes every accepted request before it stops, under load', async () => {
   harness.stub.next((_, response) => slow.resolve(() => response.end('{}')));
   const finish = await slow.promise;
 
+  const drain = holdTimer(drainMs);
   const stopped = harness.gateway.stop();
   await vi.waitFor(async () => expect((await harness.callBare('GET', '/readyz')).status).toBe(503), {
     timeout: 30_000,
@@ -25,6 +33,8 @@ it('completes every accepted request before it stops, under load', async () => {
   expect((await harness.call('GET', '/ticket/1')).headers.connection).toBe('close');
   // By now a load balancer would have seen that the gateway is not ready, and would send nothing new.
   isSending = false;
+  await expect.poll(() => inFlight).toBe(1);
+  (await drain)();
   await expect.poll(() => harness.callBare('GET', '/readyz').catch(() => 'refused')).toBe('refused');
   finish();
   await Promise.all([...load, stopped]);

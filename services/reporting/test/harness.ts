@@ -6,12 +6,7 @@ import type { Bus, OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import type { TestResponse } from '@ticketing/testkit/send-request.ts';
-import {
-  type HarnessOptions,
-  type HarnessRequest,
-  type ServiceHarness,
-  startServiceHarness,
-} from '@ticketing/testkit/service-harness.ts';
+import { type HarnessRequest, type ServiceHarness, startServiceHarness } from '@ticketing/testkit/service-harness.ts';
 import { expect, vi } from 'vitest';
 import { service } from '../src/service.ts';
 import { defaultSettings, type ReportingSettings } from '../src/settings.ts';
@@ -61,14 +56,11 @@ function toMessage(id: string, type: string, subject: number, value: Uint8Array)
 }
 
 /** Starts a reporting service for one test file. */
-export async function startHarness(
-  options: Pick<HarnessOptions<ReportingSettings>, 'pageLimits'> = {},
-): Promise<ReportingHarness> {
+export async function startHarness(): Promise<ReportingHarness> {
   const model = new TicketModel();
   const stub = await serveTickets(model);
   const settings = { ...defaultSettings };
   const harness = await startServiceHarness(service, {
-    ...options,
     settings: async () => settings,
     calledPorts: { grpc: stub.port },
     usesBus: true,

@@ -1,12 +1,13 @@
 import { serviceNamed, variableName } from '@ticketing/system/services.ts';
+import { withinTime } from '@ticketing/testkit/machine-limits.ts';
 import { serviceVariables } from '@ticketing/testkit/service-variables.ts';
 import { testIdentity } from '@ticketing/testkit/test-identity.ts';
-import { expect, inject, test } from 'vitest';
+import { inject, test } from 'vitest';
 import { service } from '../src/service.ts';
 
 const unreachable = 'mongodb://127.0.0.1:1/?directConnection=true';
 
-test.each([
+test.concurrent.each([
   ['its event log', 'EVENT_LOG_MONGODB_URI'],
   ['its store', 'MONGODB_URI'],
 ])('stops within 5 seconds even if it has never reached %s', async (_, variable) => {
@@ -21,9 +22,9 @@ test.each([
     database: 'test_stop',
     bus: { kind: 'log', mongodbUri, database: 'test_stop_events' },
   });
-  const running = await service.start({ ...environment, [variableName('reporting', variable)]: unreachable });
-  const startedAt = performance.now();
-  await running.stop();
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  await withinTime(5_000, async () => {
+    const running = await service.start({ ...environment, [variableName('reporting', variable)]: unreachable });
+    await running.stop();
+  });
   identity.remove();
 });

@@ -21,6 +21,7 @@ export class TicketModel {
   tagRevision = 0;
   /** Whether every call to the stub fails with `unavailable`. */
   isUnavailable = false;
+  refusedCalls = 0;
   /** How many tickets the stub returns at a time. */
   maxSnapshots = Number.POSITIVE_INFINITY;
 
@@ -79,7 +80,9 @@ function toTicket(id: number, version: number, fields: TicketInit) {
 /** Serves a model over gRPC, as the part of the tickets service that the reporting service calls. */
 export function serveTickets(model: TicketModel): Promise<StubServer> {
   const requireAvailable = () => {
-    if (model.isUnavailable) throw new ConnectError('unavailable', Code.Unavailable);
+    if (!model.isUnavailable) return;
+    model.refusedCalls += 1;
+    throw new ConnectError('unavailable', Code.Unavailable);
   };
   return startStubServer(({ service }) => {
     service(SnapshotService, {

@@ -40,7 +40,7 @@ export async function startHarness(options: HarnessOptions<TemplateSettings> = {
     usesBus: options.variables?.ROLES !== undefined,
     publishes: [ticketChangedTopic, tagChangedTopic],
     // Time enough for all that ends, however slow the machine is.
-    variables: { ROLES: 'api', RENDER_TIMEOUT_MS: '2000', ...options.variables },
+    variables: { ROLES: 'api', RENDER_TIMEOUT_MS: '10000', ...options.variables },
   });
   const write: TemplatesHarness['write'] = (method, path, body, request = {}) =>
     harness.request(method, path, { caller: author, ...(body === undefined ? {} : { body }), ...request });

@@ -277,3 +277,8 @@ export const hostileTemplates: readonly HostileTemplate[] = [
   ...expressions,
   ...html,
 ];
+
+/** Those that are stopped by their time, if the machine is slow enough. */
+export const takesLong: readonly HostileTemplate[] = hostileTemplates.filter(
+  ({ outcome }) => 'stopped' in outcome && outcome.stopped.includes('template_too_slow'),
+);

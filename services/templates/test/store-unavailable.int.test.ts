@@ -43,4 +43,4 @@ test('while the database is unavailable nothing is ready or served, but a previe
   await expect.poll(isReady).toBe(true);
   expect((await send('GET', `/template/${id}`)).json.message).toBe('a');
   await running.stop();
-}, 60_000);
+});

@@ -353,7 +353,7 @@ const introduction = [
   '',
   `Keys examined/documents examined/returned, among ${count.toLocaleString('en')} tickets, for a page of ${limit} (one`,
   'more is read) and for its total. `services/tickets/test/search-index.int.test.ts` measures it on the embedded engine and',
-  'fails if a list sorts in memory or reads documents that it does not return. `npm run test:deep -- -u` updates the table.',
+  'fails if a list sorts in memory or reads documents that it does not return. `npm test -- --mode searches search-index -u` updates it.',
   '',
   '| Filter | Order | Index | First page | After its cursor | Total |',
   '|---|---|---|---|---|---|',

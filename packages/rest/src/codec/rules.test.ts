@@ -12,7 +12,7 @@ import {
   UpdateTicketRequestSchema,
   UpdateTicketsRequestSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
+import { withinCpuTime } from '@ticketing/testkit/machine-limits.ts';
 import { expect, test } from 'vitest';
 import { probeMessage } from '../../test/probe-contract.ts';
 import { fieldNamed } from './options.ts';

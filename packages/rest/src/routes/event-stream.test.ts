@@ -7,6 +7,7 @@ import {
   ListEventsResponseSchema,
 } from '@ticketing/contracts/ticketing/settings/v1/event_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { untilStill } from '@ticketing/testkit/until-still.ts';
 import fastify from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { describeBodies } from '../../test/stub-rest-api.ts';
@@ -129,17 +130,7 @@ test('messages are read as the client reads them, and no more when it has gone',
   const address = await app.listen({ port: 0 });
   const leaving = new AbortController();
   await fetch(`${address}/event`, { headers: events, signal: leaving.signal });
-  let before = -1;
-  await expect
-    .poll(
-      async () => {
-        const isStill = before === made;
-        before = made;
-        return isStill;
-      },
-      { interval: 200 },
-    )
-    .toBe(true);
+  await untilStill(() => made);
   expect(made).toBeLessThan(50_000);
   leaving.abort();
   await expect.poll(() => hasEnded).toBe(true);

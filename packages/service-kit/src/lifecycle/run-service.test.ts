@@ -44,8 +44,8 @@ const running = (stop: string) =>
   `setInterval(() => undefined, 1000); setTimeout(() => console.log('running'), 100); return { log, stop: async () => { ${stop} } };`;
 
 test.each(['SIGTERM', 'SIGINT'] as const)('%s stops the service, once', async (signal) => {
-  const pause = 'await new Promise((resolve) => setTimeout(resolve, 300));';
-  const { child, printed, line } = run(running(`console.log('stopping'); ${pause} console.log('stopped');`));
+  const untilNext = `await new Promise((resolve) => process.once('${signal}', resolve));`;
+  const { child, printed, line } = run(running(`console.log('stopping'); ${untilNext} console.log('stopped');`));
   await line('running');
   child.kill(signal);
   await line('stopping');
@@ -138,7 +138,7 @@ test('an operation with arguments that are wrong is not carried out', async () =
 });
 
 test('a set-up that waits, for example for its database, ends when its parent process has ended', async () => {
-  const operation = `console.log('waiting'); await new Promise((resolve) => setTimeout(resolve, 60_000));`;
+  const operation = `console.log('waiting'); await new Promise(() => setInterval(() => undefined, 1_000));`;
   const { child, line } = run('', { operation, args: ['set-up'] });
   await line('waiting');
   child.disconnect();

@@ -1,4 +1,5 @@
 import { createLogger } from '@ticketing/runtime/logger.ts';
+import { turns } from '@ticketing/testkit/turns.ts';
 import { expect, test, vi } from 'vitest';
 import { startSchedule } from './schedule.ts';
 
@@ -32,7 +33,7 @@ test('repeats each task, even if it fails, and even if another task is stuck', a
 test('stops at once between runs, and waits for a run that is in progress', async () => {
   const ended: string[] = [];
   const slow = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await turns(20);
     ended.push('slow');
   };
   const schedule = startSchedule(
@@ -51,7 +52,7 @@ test('stops at once between runs, and waits for a run that is in progress', asyn
   );
   await schedule.stop();
   expect(ended).toEqual(['quick', 'slow']);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await turns(20);
   expect(ended).toEqual(['quick', 'slow']);
 });
 
@@ -68,12 +69,19 @@ test('runs nothing until the service is ready, then begins at once, and can be s
     isReady = false;
   };
   const schedule = startSchedule([{ name: 'count', everyMs: 1, run }], { isReady: () => isReady, onChange }, log);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  const passTime = async () => {
+    let marks = 0;
+    const run = async () => void marks++;
+    const other = startSchedule([{ name: 'marker', everyMs: 1, run }], alwaysReady, log);
+    await expect.poll(() => marks).toBeGreaterThan(5);
+    await other.stop();
+  };
+  await passTime();
   expect(runs).toBe(0);
   isReady = true;
   for (const listener of listeners) listener();
   await expect.poll(() => runs).toBe(1);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await passTime();
   expect(runs).toBe(1);
   await schedule.stop();
   expect(listeners.size).toBe(0);

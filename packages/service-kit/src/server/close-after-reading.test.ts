@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
+import { turns } from '@ticketing/testkit/turns.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHttpServer } from './http-server.ts';
 
@@ -28,7 +28,7 @@ const chunk = `400\r\n${'a'.repeat(1024)}\r\n`;
 test('a client that still sends its body gets the response', async () => {
   const socket = await open();
   for (let nth = 0; nth < 20; nth++) {
-    await setTimeout(5);
+    await turns(10);
     socket.write(chunk);
   }
   let received = '';
@@ -48,11 +48,11 @@ test.each([
 ])('a client that sends %s after the response is disconnected', async (_, chunks) => {
   const socket = await open();
   const own = sockets.at(-1);
-  for (let nth = 0; nth < 100 && !own?.destroyed; nth++) {
+  const sendMore = () => {
     if (!socket.writableNeedDrain) socket.write(chunk.repeat(chunks));
-    await setTimeout(50);
-  }
-  expect(own?.destroyed).toBe(true);
+    return own?.destroyed;
+  };
+  await expect.poll(sendMore).toBe(true);
   socket.destroy();
 });
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { readStatuses, sendPipelined } from '@ticketing/testkit/pipelined.ts';
+import { untilStill } from '@ticketing/testkit/until-still.ts';
 import { afterEach, expect, test } from 'vitest';
 import { createHttpServer } from './http-server.ts';
 
@@ -45,14 +46,25 @@ test('a connection may have any number of requests, one after the other', async 
 
 test('the next requests of a client that does not read its responses are not handled', async () => {
   const { port, handled } = await start(() => Buffer.alloc(8 * 1024 * 1024));
+  const sockets: Socket[] = [];
+  app.server.on('connection', (socket: Socket) => sockets.push(socket));
   const socket = await sendPipelined({ port, path: '/', count: 1 });
-  for (let nth = 0; nth < 10; nth++) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
-  }
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(handled()).toBeLessThan(5);
+  let sent = 1;
+  const send = (count: number) => {
+    sent += count;
+    socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(count));
+  };
+  // Node notices with a next request that the responses are not read.
+  const isPaused = () => {
+    send(1);
+    return sockets[0]?.isPaused();
+  };
+  await expect.poll(isPaused).toBe(true);
+  const before = sent;
+  send(9);
+  await untilStill(handled);
+  expect(handled()).toBeLessThanOrEqual(before);
   socket.resume();
-  await expect.poll(handled).toBe(11);
+  await expect.poll(handled).toBe(sent);
   socket.destroy();
 });

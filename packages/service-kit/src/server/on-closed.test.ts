@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:http2';
 import { type AddressInfo, connect as connectTcp } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
+import { turns } from '@ticketing/testkit/turns.ts';
 import { expect, test } from 'vitest';
 import { createHttpServer } from './http-server.ts';
 import { onClosed } from './on-closed.ts';
@@ -16,7 +16,7 @@ test.each([false, true])('is called once, also if the client has gone before; ov
     onClosed(reply, () => calls++);
     // As long as the verification of a token takes at worst; the client leaves meanwhile.
     await once(reply.raw, 'close');
-    await setTimeout(10);
+    await turns(10);
     onClosed(reply, () => calls++);
     done.resolve();
   });

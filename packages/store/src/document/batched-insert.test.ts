@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { turns } from '@ticketing/testkit/turns.ts';
 import { mongo } from 'mongoose';
 import { expect, test } from 'vitest';
 import { batchedInsert } from './batched-insert.ts';
@@ -10,7 +10,7 @@ function collectionStub(failure?: Error, firstFailure?: Error) {
   const duplicate = (index: number) => ({ index, code: 11_000 }) as mongo.WriteError;
   const insert = async (documents: { _id: number }[]) => {
     commands.push(documents.map(({ _id }) => _id));
-    await setTimeout(1);
+    await turns(1);
     if (failure && documents.length > 1) throw failure;
     if (firstFailure && commands.length === 1) throw firstFailure;
     return documents.flatMap(({ _id }, index) => {

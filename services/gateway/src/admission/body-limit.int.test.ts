@@ -1,5 +1,5 @@
-import { Agent } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
 import { heldRequest } from '@ticketing/testkit/held-request.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayHarness, startHarness } from '../../test/harness.ts';
@@ -93,40 +93,31 @@ describe('the bodies of one caller together', () => {
   });
 
   it('are accepted up to 128 MiB, and one byte more is refused before it is read, until one of them has ended', async () => {
-    const port = harness.gateway.ports.http;
-    const upload = (bytes: number, signal: AbortSignal) =>
-      heldRequest({
-        port,
-        method: 'POST',
-        path: '/ticket',
-        headers: { authorization: harness.bearer, 'content-type': 'application/json' },
-        body: Buffer.alloc(1),
-        heldBytes: bytes - 1,
-        signal,
-      });
-    const held = new AbortController();
-    const before = harness.stub.received.length;
-    // An upload that is refused because an attempt below has taken its place is sent again.
-    const hold = async (bytes: number) => {
-      while (!held.signal.aborted) {
-        await upload(bytes, held.signal);
-        // Pauses, so that the uploads do not use up the requests of a minute.
-        await delay(100);
-      }
+    const to = {
+      port: harness.gateway.ports.http,
+      method: 'POST',
+      path: '/ticket',
+      headers: { authorization: harness.bearer, 'content-type': 'application/json', expect: '100-continue' },
     };
-    const uploads = [40, 40, 40].map((size) => hold(size * mebibyte));
-    const briefly = () => AbortSignal.timeout(300);
-    const left = 8 * mebibyte;
-    // While fewer than three uploads are being received, the attempt is accepted and waits for its body.
-    const attempt = async () => (await upload(left + 1, AbortSignal.timeout(1_500))).status;
-    await expect.poll(attempt).toBe(429);
-    const refused = await upload(left + 1, AbortSignal.timeout(5_000));
+    const before = harness.stub.received.length;
+    // The gateway asks for a body that it has accepted.
+    const begin = async (bytes: number) => {
+      const upload = request({ ...to, agent: false, headers: { ...to.headers, 'content-length': bytes } });
+      upload.on('error', () => undefined).flushHeaders();
+      await once(upload, 'continue');
+      return upload;
+    };
+    const uploads = await Promise.all([40, 40, 40].map((size) => begin(size * mebibyte)));
+    const body = Buffer.alloc(8 * mebibyte);
+    const refused = await heldRequest({ ...to, body, heldBytes: 1 });
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1', connection: 'close' } });
     expect(JSON.parse(refused.text)).toMatchObject({ code: 'too_many_at_once' });
-    expect(await upload(left, briefly())).toMatchObject({ status: undefined });
+    expect(refused.isContinued).toBe(false);
     expect(harness.stub.received.length).toBe(before);
-    held.abort();
-    await Promise.all(uploads);
-    await expect.poll(async () => (await harness.call('POST', '/ticket', { body: Buffer.alloc(1) })).status).toBe(200);
+    expect(await heldRequest({ ...to, body })).toMatchObject({ status: 200, isContinued: true });
+    uploads.pop()?.destroy();
+    const more = Buffer.alloc(body.length + 1);
+    await expect.poll(async () => (await heldRequest({ ...to, body: more })).status).toBe(200);
+    for (const upload of uploads) upload.destroy();
   });
 });

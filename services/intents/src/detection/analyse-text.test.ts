@@ -1,4 +1,4 @@
-import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
+import { withinCpuTime } from '@ticketing/testkit/machine-limits.ts';
 import { expect, test } from 'vitest';
 import { syntheticTickets, tagIds, toExamples } from '../../test/synthetic-tickets.ts';
 import { emptyModel } from '../learning/model.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
+import { withinCpuTime } from '@ticketing/testkit/machine-limits.ts';
 import { expect, test } from 'vitest';
 import { buildQuestion, maxTags } from './openai-question.ts';
 

@@ -234,7 +234,7 @@ describe('an HTTP executor', () => {
     used.clock.aheadMs = 0;
     release();
     expect((await first).json).toMatchObject({ success: true });
-  }, 20_000);
+  });
 
   test('a process that is stopped ends its executions first, although their callers have gone', async () => {
     const id = await used.intent();

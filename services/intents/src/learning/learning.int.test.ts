@@ -14,7 +14,7 @@ const poll = { timeout: 30_000, interval: 20 };
 beforeAll(async () => {
   used = await startLearningHarness('api,consumer,analyser');
   used.model.tagIds.add(8);
-}, 60_000);
+});
 afterAll(() => used.stop());
 beforeEach(() => {
   used.model.before = () => undefined;

@@ -62,7 +62,7 @@ beforeAll(async () => {
   const areNoted = async () => expect(await used.database.collection('examples').countDocuments()).toBe(tickets.length);
   await vi.waitFor(areNoted, poll);
   await used.agent({ name: 'Hurry', detection: { tagIds: [urgent] } });
-}, 60_000);
+});
 afterAll(async () => {
   await analyser?.stop();
   await database.close();

@@ -23,8 +23,8 @@ beforeAll(async () => {
   await reporting.putTag(1, formula);
   await reporting.putTag(2, 'Übergabe', 1);
   const priorities = [Priority.LOW, Priority.URGENT, Priority.MEDIUM, Priority.HIGH];
-  for (let id = 1; id <= 12; id++) {
-    await reporting.put(id, {
+  const put = (id: number) =>
+    reporting.put(id, {
       tagIds: id % 2 ? [1] : [2],
       priority: priorities[id % 4] ?? Priority.LOW,
       status: id > 9 ? TicketStatus.CLOSED : TicketStatus.OPEN,
@@ -34,7 +34,7 @@ beforeAll(async () => {
       agent: { id: 7, email: 'ada@example.org' },
       subject: `Betreff ${id}, "zitiert"`,
     });
-  }
+  await Promise.all(Array.from({ length: 12 }, (_, index) => put(index + 1)));
 });
 afterAll(async () => {
   await connection.close();
@@ -344,6 +344,8 @@ describe('an export that is made in the background', () => {
       { _id: json.id },
       { $set: { status: 2, lease: { owner: 'dead', expiresAt: new Date(0) }, attempts: 5 } },
     );
+    // Another export wakes the worker.
+    await exportInBackground('format=json');
     await expect.poll(async () => (await reporting.request(`${path}/${json.id}`)).json.status).toBe('failed');
   });
 

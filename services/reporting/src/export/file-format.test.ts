@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { seededBytes } from '@ticketing/testkit/seed.ts';
-import { expect, test } from 'vitest';
+import { turns } from '@ticketing/testkit/turns.ts';
+import { expect, test, vi } from 'vitest';
 import { csvFormat } from './csv.ts';
 import type { Cell, Column, FileFormat, Pages } from './file-format.ts';
 import { jsonFormat } from './json.ts';
@@ -68,8 +69,19 @@ test.each(formats)('%s lets other work run between the rows of a large page', as
   let turn = 0;
   let isDone = false;
   const turnsOfRows: number[] = [];
+  let nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  // A row that takes longer to write than a time slice of the event loop.
+  const slowRow = () =>
+    Object.defineProperty<Cell[]>([''], 0, {
+      get() {
+        turnsOfRows.push(turn);
+        nowMs += 12;
+        return 'text';
+      },
+    });
   async function* large(): Pages {
-    yield Array.from({ length: 5 }, () => slowRow(() => turnsOfRows.push(turn)));
+    yield Array.from({ length: 5 }, slowRow);
   }
   const written = collect(format.write(columns, large())).finally(() => {
     isDone = true;
@@ -79,19 +91,3 @@ test.each(formats)('%s lets other work run between the rows of a large page', as
   expect(turnsOfRows).toHaveLength(5);
   expect(new Set(turnsOfRows).size).toBe(5);
 });
-
-// A row that takes longer to write than a time slice of the event loop.
-function slowRow(onRead: () => void): Cell[] {
-  return Object.defineProperty([''], 0, {
-    get() {
-      onRead();
-      const end = performance.now() + 12;
-      while (performance.now() < end);
-      return 'text';
-    },
-  });
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await setImmediate();
-}

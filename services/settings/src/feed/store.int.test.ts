@@ -84,7 +84,7 @@ test('a reader that keeps next sees every event, per ticket in order, whatever i
         await deliverWhileReading(partitions, faults, batchSize);
       },
     ),
-    { numRuns: runs(15, 250), ...(isDeep ? {} : { endOnFailure: true }) },
+    { numRuns: runs(8, 250), ...(isDeep ? {} : { endOnFailure: true }) },
   );
 });
 

@@ -174,18 +174,18 @@ describe('a deleted tag', () => {
 describe('a response template that is deleted while the intents service is unavailable', () => {
   // guarantee: F17
   it('is deleted, and dropped by AI agents when that is back', async () => {
-    const scheduler = await harness.startInstance({ TICKETING_TEMPLATES_ROLES: 'api,scheduler' });
     const { id } = await harness.create('/template', { message: 'a' });
     harness.model.isUnavailable = true;
     expect((await harness.write('DELETE', `/template/${id}`)).status).toBe(200);
     expect((await harness.request('GET', `/template/${id}`)).status).toBe(404);
     expect(harness.model.droppedByAgents).toEqual([]);
     harness.model.isUnavailable = false;
+    const scheduler = await harness.startInstance({ TICKETING_TEMPLATES_ROLES: 'api,scheduler' });
     await vi.waitFor(() => expect(harness.model.droppedByAgents).toEqual([id]), { timeout: 30_000 });
     const deletions = harness.database.collection('templateDeletions');
     await vi.waitFor(async () => expect(await deletions.countDocuments()).toBe(0), { timeout: 30_000 });
     await scheduler.stop();
-  }, 40_000);
+  });
 
   it('is forgotten as a deletion if its process died before, but not while a request may go on', async () => {
     const { id } = await harness.create('/template', { message: 'a' });

@@ -87,7 +87,7 @@ describe('a preview', () => {
     expect([unavailable.status, unavailable.json.code]).toEqual([503, 'dependency_unavailable']);
   });
 
-  it('may use the longest texts', async () => {
+  it('may use the longest texts; one that is stopped is counted', async () => {
     const body = 'ä<"'.repeat(512 * 1024);
     harness.model.tickets.set(12, { ...values, ticket: { id: 12, body, bodyPlain: body } });
     const { json } = await preview({ message: '{{ticket.id}}', ticketId: 12 });
@@ -99,6 +99,8 @@ describe('a preview', () => {
     expect((await preview(longest)).json.preview).toBe(`<p>${text}</p>`);
     const large = await preview({ message: '{{ticket.body}}', ticketId: 12 });
     expect(large.json.code).toMatch(/^template_(output_too_large|too_much_memory)$/);
+    const metrics = await (await fetch(`http://127.0.0.1:${harness.running.ports.internal}/metrics`)).text();
+    expect(metrics).toMatch(/^template_renders_stopped_total\{.*reason="(output|memory)".*\} 1$/m);
   });
 });
 

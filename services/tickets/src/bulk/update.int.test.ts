@@ -274,7 +274,7 @@ describe('all or none', () => {
   });
 });
 
-const bulks = runs(40, 200);
+const bulks = runs(20, 200);
 test(`${bulks} overlapping bulks on two instances: each version rises by the number of changes of its ticket`, async () => {
   const other = await tickets.startInstance();
   try {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { withinCpuTime } from '@ticketing/testkit/machine-limits.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
-import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import fc from 'fast-check';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 import { expect, it } from 'vitest';

@@ -90,6 +90,6 @@ test('after any sequence of requests, messages and their ticket are as a simple 
       await fc.asyncModelRun(() => ({ model, real: tickets }), given);
       await requireSame(model);
     }),
-    { numRuns: runs(20, 250), endOnFailure: true },
+    { numRuns: runs(10, 250), endOnFailure: true },
   );
 });

@@ -94,7 +94,7 @@ describe('the queue', () => {
           }
         }
       }),
-      { numRuns: runs(4, 25), endOnFailure: true },
+      { numRuns: runs(2, 25), endOnFailure: true },
     );
   });
 
@@ -214,15 +214,10 @@ describe('the queue', () => {
       const change = async (own: string, others: string, id: number, body: object, expected: (number | null)[]) => {
         await neighbours(others);
         await tickets.request('PATCH', `/ticket/${id}`, { url: own, body });
-        const changedAt = performance.now();
         expect(await neighbours(own)).toEqual(expected);
-        for (let isOld = true; isOld; ) {
-          const askedAt = performance.now();
-          isOld = String(await neighbours(others)) !== String(expected);
-          if (isOld) expect(askedAt - changedAt).toBeLessThan(1000);
-        }
+        await expect.poll(() => neighbours(others), { interval: 5 }).toEqual(expected);
       };
-      for (const [own = '', others = ''] of [urls, urls.toReversed()]) {
+      for (const [own = '', others = ''] of [urls, urls.toReversed()].slice(0, runs(1, 2))) {
         await change(own, others, first, { dueBy: 40 }, [null, last]);
         await change(own, others, last, { status: 'closed' }, [null, first]);
         await change(own, others, last, { status: 'open' }, [null, last]);

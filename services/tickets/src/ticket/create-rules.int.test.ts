@@ -197,7 +197,7 @@ describe('a limit', () => {
     expect(await refusal(`{"channel":"chat","rawData":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`)).toHaveLength(1);
   });
 
-  test('of every field at once: the ticket fits into one document of the database', { timeout: 60_000 }, async () => {
+  test('of every field at once: the ticket fits into one document of the database', async () => {
     const addresses = Array.from({ length: 500 }, (_, index) => `${'𝒳'.repeat(310)}${index}`);
     const words = Array.from({ length: 2500 }, (_, index) => String.fromCodePoint(0x4e00 + index).repeat(64)).join(' ');
     const body = words.repeat(20).slice(0, 1_700_000);
@@ -216,13 +216,6 @@ describe('a limit', () => {
       workitem: json(mebi),
     });
     expect(created.status).toBe(200);
-  });
-
-  // spec: 40.5
-  test('of the request is 40 MiB', { timeout: 60_000 }, async () => {
-    const padded = (bytes: number) => '{"channel":"chat"}'.padEnd(bytes, ' ');
-    expect((await post(padded(40 * mebi))).status).toBe(200);
-    expect((await post(padded(40 * mebi + 1))).status).toBe(413);
   });
 });
 

@@ -216,6 +216,6 @@ test('after any sequence of requests, tickets are as a simple model predicts', a
         expect(document.manualWorkEntries).toBe(ticket.worklogEntries);
       }
     }),
-    { numRuns: runs(25, 250), endOnFailure: true },
+    { numRuns: runs(15, 250), endOnFailure: true },
   );
 });

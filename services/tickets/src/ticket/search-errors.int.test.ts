@@ -1,5 +1,5 @@
+import { withinTime } from '@ticketing/testkit/machine-limits.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
-import { findLeast } from '@ticketing/testkit/time-limits.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { naiveKeys, type RawFilter } from '../../test/naive-filter.ts';
@@ -232,7 +232,7 @@ describe('hostile text', () => {
   ];
 
   /** The slowest of all patterns among tickets with the given texts, in milliseconds. */
-  async function slowest(length: number): Promise<number> {
+  async function searchTexts(length: number): Promise<void> {
     await tickets.database.collection('tickets').deleteMany({});
     const hostile = ['a', 'ab', 'ba', 'Ä', '\u0301'].map((unit) => unit.repeat(length / unit.length));
     const generated = randomTickets(hostile.length, 1).map((ticket, at) => ({
@@ -241,42 +241,26 @@ describe('hostile text', () => {
       summary: hostile[at] ?? '',
     }));
     await insertTickets(tickets, generated);
-    const durations: number[] = [];
     for (const value of patterns) {
       for (const key of ['t.subject', 't.summary']) {
-        const startedAt = performance.now();
-        await tickets.search({ filters: [{ key, comparator: 'like', value }] });
-        durations.push(performance.now() - startedAt);
+        await withinTime(1_000, () => tickets.search({ filters: [{ key, comparator: 'like', value }] }));
       }
     }
-    const startedAt = performance.now();
-    await tickets.search({
-      filters: [{ key: 'q', comparator: '=', value: `${'a'.repeat(250)} ${'\u0301'.repeat(200)}b` }],
-    });
-    durations.push(performance.now() - startedAt);
-    return Math.max(...durations);
+    const value = `${'a'.repeat(250)} ${'\u0301'.repeat(200)}b`;
+    await withinTime(1_000, () => tickets.search({ filters: [{ key: 'q', comparator: '=', value }] }));
   }
 
   // guarantee: I3
   // asvs: 1.3.12
-  test('of ten times the length takes at most about ten times as long', async () => {
-    await slowest(5_000);
-    const small = await slowest(5_000);
-    const limitMs = Math.min(Math.max(30 * small, 1000), 5000);
-    expect(await findLeast(limitMs, () => slowest(50_000))).toBeLessThan(limitMs);
-  });
+  test('is searched in the longest texts within a second', () => searchTexts(50_000));
 
   test('that almost matches a pattern in many ways is rejected quickly', async () => {
     await tickets.database.collection('tickets').deleteMany({});
     const generated = randomTickets(60, 1).map((ticket) => ({ ...ticket, subject: `ac${'a'.repeat(900)}` }));
     await insertTickets(tickets, generated);
     for (const value of ['%a%a%a%a%ac%', '%a%a%a%a%ac', 'a%a%a%a%ac%a']) {
-      const takenMs = await findLeast(750, async () => {
-        const startedAt = performance.now();
-        expect((await tickets.search({ filters: [{ key: 't.subject', comparator: 'like', value }] })).total).toBe(0);
-        return performance.now() - startedAt;
-      });
-      expect(takenMs).toBeLessThan(750);
+      const filters = [{ key: 't.subject', comparator: 'like', value }];
+      expect((await withinTime(750, () => tickets.search({ filters }))).total).toBe(0);
     }
   });
 });

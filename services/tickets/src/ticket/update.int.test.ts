@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { golden } from '@ticketing/testkit/golden.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import type { TestResponse } from '@ticketing/testkit/send-request.ts';
@@ -122,7 +121,6 @@ describe('a change of the status', () => {
     const id = await post();
     const { closedAt } = (await patch(id, { status: 'closed' })).json.ticket;
     expect(closedAt).toMatch(/^\d{4}-/);
-    await setTimeout(1100);
     expect((await patch(id, { status: 'closed' })).json.ticket.closedAt).toBe(closedAt);
     expect((await patch(id, { status: 'open' })).json.ticket.closedAt).toBeNull();
   });
@@ -244,7 +242,7 @@ describe('workedOnBy', () => {
   });
 });
 
-const patches = runs(300, 1_000);
+const patches = runs(100, 1_000);
 test(`${patches} parallel PATCHes of 10 tickets on two instances lose no change`, async () => {
   const other = await tickets.startInstance();
   try {

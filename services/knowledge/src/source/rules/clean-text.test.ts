@@ -1,4 +1,4 @@
-import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
+import { withinCpuTime } from '@ticketing/testkit/machine-limits.ts';
 import { expect, test } from 'vitest';
 import { cleanText, escapedText } from './clean-text.ts';
 import { maxTextWords, searchedWords, toSearchWords } from './search-words.ts';

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import {
   type ReceivedRequest,
@@ -40,8 +39,13 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 
 // guarantee: W6
 it('the changes of a ticket are delivered in order, at most 4 at once, and the slots are used', async () => {
+  const isFull = Promise.withResolvers<void>();
+  let inFlight = 0;
   const receiver = await startReceiver(async () => {
-    await setTimeout(20);
+    inFlight += 1;
+    if (inFlight === 4) isFull.resolve();
+    await isFull.promise;
+    inFlight -= 1;
     return { status: 204 };
   });
   await harness.createWebhook({ url: receiver.url });
@@ -109,9 +113,12 @@ it('an endpoint that hangs does not delay another', async () => {
 // guarantee: W5
 it('several processes share the endpoints; when one stops, nothing is lost and the order is kept', async () => {
   const receivers: Receiver[] = [];
+  const isStopping = Promise.withResolvers<void>();
   for (let count = 0; count < 6; count += 1) {
+    let begun = 0;
     const receiver = await startReceiver(async () => {
-      await setTimeout(10);
+      begun += 1;
+      if (begun > 10) await isStopping.promise;
       return { status: 204 };
     });
     receivers.push(receiver);
@@ -130,7 +137,9 @@ it('several processes share the endpoints; when one stops, nothing is lost and t
   // A bus can take as long as a session to share its partitions among two members of a group: 20 s.
   const least = () => Math.min(...receivers.map(({ received }) => received.length));
   await expect.poll(least, { timeout: 45_000 }).toBeGreaterThan(5);
-  await second.stop();
+  const stopped = second.stop();
+  isStopping.resolve();
+  await stopped;
   const missing = () =>
     receivers.map(({ received }) => 100 - new Set(received.map(({ headers }) => headers['webhook-id'])).size);
   await expect.poll(missing).toEqual(receivers.map(() => 0));

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { WebhookDeliveryStatus, WebhookStatus } from '@ticketing/contracts/ticketing/settings/v1/webhook_service_pb.ts';
@@ -8,6 +7,7 @@ import { createLogger } from '@ticketing/runtime/logger.ts';
 import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import { testDatabase } from '@ticketing/testkit/test-database.ts';
+import { turns } from '@ticketing/testkit/turns.ts';
 import { secretBox } from '@ticketing/text/sealed-text.ts';
 import fc from 'fast-check';
 import type { Connection } from 'mongoose';
@@ -161,9 +161,9 @@ it('two dispatchers that both own all endpoints lose nothing and keep the order 
       async (versions, delays) => {
         const { start, expectAllDelivered } = await setUpEndpoints(store, versions);
         let calls = 0;
-        // Each step of each dispatcher takes a random time, so that one records what the other is still sending.
+        // Each step of each dispatcher takes a random number of turns, so that one records what the other is still sending.
         const slow: Around = async (work) => {
-          await setTimeout(delays[calls++ % delays.length]);
+          await turns(50 * (delays[calls++ % delays.length] ?? 0));
           return work();
         };
         const both = leases.map((connection) => start(connection, slow));
@@ -171,7 +171,7 @@ it('two dispatchers that both own all endpoints lose nothing and keep the order 
         await Promise.all(both.map((one) => one.stop()));
       },
     ),
-    { numRuns: runs(4, 60) },
+    { numRuns: runs(3, 60) },
   );
 });
 
@@ -242,14 +242,17 @@ it.each([
 
 it('a dispatcher that is stopped in the middle leaves the rest to the next one', async () => {
   const { start, received, expectAllDelivered } = await setUpEndpoints(store, 20);
+  const isStopping = Promise.withResolvers<void>();
   const slow: Around = async (work) => {
-    await setTimeout(5);
+    if (received.length > 10) await isStopping.promise;
     return work();
   };
   const [connection = expect.unreachable('there are no leases')] = leases;
   const first = start(connection, slow);
   await expect.poll(() => received.length).toBeGreaterThan(10);
-  await first.stop();
+  const stopped = first.stop();
+  isStopping.resolve();
+  await stopped;
   const before = received.length;
   expect(before).toBeLessThan(20 * 3 * ticketIds.length);
   const second = start(connection, slow);

@@ -51,4 +51,4 @@ it('a dispatcher whose database is unavailable for a while goes on where it was'
   expect(new Set(ids)).toEqual(new Set([...first, ...second]));
   expect(ids).toHaveLength(8);
   await dispatching.stop();
-}, 40_000);
+});

@@ -269,9 +269,7 @@ describe('a slow ERP system', () => {
     const id = await ticketOfAda();
     erp.behaviour = 'held';
     for (const query of ['', '?refresh=true']) {
-      const startedAt = performance.now();
       expect(await read(id, query, url)).toMatchObject({ customer: null, customerId: 'K/1' });
-      expect(performance.now() - startedAt).toBeGreaterThan(waitMs - 50);
     }
   });
 

@@ -1,4 +1,4 @@
-import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
+import { withinCpuTime } from '@ticketing/testkit/machine-limits.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {

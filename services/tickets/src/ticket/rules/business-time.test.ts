@@ -1,5 +1,5 @@
+import { withinCpuTime } from '@ticketing/testkit/machine-limits.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
-import { withinCpuTime } from '@ticketing/testkit/time-limits.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { businessTime } from './business-time.ts';

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '@ticketing/testkit/free-port.ts';
-import { runs } from '@ticketing/testkit/search-effort.ts';
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ExecutionHarness, startExecutionHarness } from './execution-harness.ts';
@@ -11,7 +10,7 @@ import { type ExecutionHarness, startExecutionHarness } from './execution-harnes
 /** The point of an execution at which its process is killed. */
 const places = ['sent', 'received', 'responded'] as const;
 const atOnce = 3;
-const kills = runs(1, 60);
+const kills = 60;
 
 let used: ExecutionHarness;
 let child: ChildProcess | undefined;

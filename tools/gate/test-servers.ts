@@ -1,42 +1,51 @@
-import { spawn } from 'node:child_process';
 import { freePort } from '@ticketing/testkit/free-port.ts';
-import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
-import { type Command, processStreams } from './command.ts';
-
-const usage = `Runs the integration suites on real servers: those that MONGODB_URI and KAFKA_BROKERS name, else containers:
-
-  npm run test:containers
-
-Arguments are passed to vitest.
-`;
+import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers';
 
 const mongoImage = process.env.TICKETING_TEST_MONGO_IMAGE ?? 'mongo:8.0';
 const kafkaImage = process.env.TICKETING_TEST_KAFKA_IMAGE ?? 'apache/kafka:4.1.0';
 const mongoPort = 27_017;
 const kafkaPort = 9092;
 const startupTimeoutMs = 120_000;
-const containers: StartedTestContainer[] = [];
 
-export const command: Command = (args, { print } = processStreams) => {
-  if (!args.includes('--help')) return runSuites(args);
-  print(usage.trimEnd());
-  return Promise.resolve(0);
-};
+/** A database server and a broker for tests. */
+export interface TestServers {
+  variables: { MONGODB_URI: string; KAFKA_BROKERS: string };
+  stop(): Promise<void>;
+}
 
-async function runSuites(args: readonly string[]): Promise<number> {
-  try {
-    const mongodbUri = process.env.MONGODB_URI ?? (await startMongo());
-    const brokers = process.env.KAFKA_BROKERS ?? (await startKafka());
-    process.stdout.write(
-      `Running the integration suites on ${process.env.MONGODB_URI ? 'MONGODB_URI' : mongoImage} and ${process.env.KAFKA_BROKERS ? 'KAFKA_BROKERS' : kafkaImage}.\n`,
-    );
-    return await runTests(args, { MONGODB_URI: mongodbUri, KAFKA_BROKERS: brokers });
-  } finally {
+/**
+ * Opens the servers that MONGODB_URI and KAFKA_BROKERS name, and starts containers for those that are not named. Returns
+ * undefined if one is missing and there is no container engine.
+ */
+export async function openTestServers(env: NodeJS.ProcessEnv = process.env): Promise<TestServers | undefined> {
+  const isComplete = Boolean(env.MONGODB_URI && env.KAFKA_BROKERS);
+  if (!isComplete && !(await hasEngine())) return undefined;
+  const containers: StartedTestContainer[] = [];
+  const stop = async () => {
     await Promise.all(containers.map((container) => container.stop()));
+  };
+  try {
+    return {
+      variables: {
+        MONGODB_URI: env.MONGODB_URI || (await startMongo(containers)),
+        KAFKA_BROKERS: env.KAFKA_BROKERS || (await startKafka(containers)),
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
   }
 }
 
-async function startMongo(): Promise<string> {
+async function hasEngine(): Promise<boolean> {
+  return getContainerRuntimeClient().then(
+    () => true,
+    () => false,
+  );
+}
+
+async function startMongo(containers: StartedTestContainer[]): Promise<string> {
   const container = await new GenericContainer(mongoImage)
     .withExposedPorts(mongoPort)
     .withWaitStrategy(Wait.forLogMessage(/[Ww]aiting for connections/))
@@ -47,7 +56,7 @@ async function startMongo(): Promise<string> {
 }
 
 /** Starts one broker that is its own controller. Its port is chosen beforehand, because it must advertise it to clients. */
-async function startKafka(): Promise<string> {
+async function startKafka(containers: StartedTestContainer[]): Promise<string> {
   const port = await freePort();
   const container = await new GenericContainer(kafkaImage)
     .withExposedPorts({ container: kafkaPort, host: port })
@@ -70,17 +79,4 @@ async function startKafka(): Promise<string> {
     .start();
   containers.push(container);
   return `127.0.0.1:${port}`;
-}
-
-function runTests(args: readonly string[], servers: Record<string, string>): Promise<number> {
-  return new Promise((resolve, reject) => {
-    // The servers need processor time as well.
-    const fixed = ['run', '.int.test.ts', '.e2e.test.ts', '--maxWorkers', '100%'];
-    const child = spawn('vitest', [...fixed, ...args], {
-      stdio: 'inherit',
-      env: { ...process.env, ...servers },
-    });
-    child.on('error', reject);
-    child.on('close', (code) => resolve(code ?? 1));
-  });
 }

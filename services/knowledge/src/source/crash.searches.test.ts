@@ -6,7 +6,6 @@ import {
 import { KnowledgeStatus, KnowledgeType } from '@ticketing/contracts/ticketing/knowledge/v1/knowledge_source_pb.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
-import { runs } from '@ticketing/testkit/search-effort.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { editorCall as call, type KnowledgeHarness, startHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
@@ -168,7 +167,7 @@ test('what a process that has died has prepared for the next revision does not k
 // asvs: 15.4.2
 test('a child and the deletion of its parent at the same time, in several processes, leave no orphan', async () => {
   const processes = [newProcess(database), newProcess(database), newProcess(database)];
-  for (let round = 0; round < runs(8, 60); round++) {
+  for (let round = 0; round < 60; round++) {
     const above = await knowledge.create();
     const requests = [
       ...processes.map((process) => createKnowledgeSource(process, call, newSource({ parent: above.id }))),
@@ -188,7 +187,7 @@ test('a child and the deletion of its parent at the same time, in several proces
 // guarantee: K2
 test('moves at the same time, in several processes, make no cycle', async () => {
   const processes = [newProcess(database), newProcess(database), newProcess(database)];
-  for (let round = 0; round < runs(8, 60); round++) {
+  for (let round = 0; round < 60; round++) {
     const ids = (await Promise.all(processes.map(() => knowledge.create()))).map(({ id }) => id);
     const moves = ids.map((id, index) =>
       updateKnowledgeSource(
@@ -207,7 +206,7 @@ test('moves at the same time, in several processes, make no cycle', async () => 
 test('many changes of the same sources in several processes are each made once, in one order', async () => {
   const processes = [newProcess(database), newProcess(database)];
   const { id } = await knowledge.create();
-  const changes = Array.from({ length: runs(20, 100) }, (_, index) =>
+  const changes = Array.from({ length: 100 }, (_, index) =>
     updateKnowledgeSource(processes[index % 2] ?? newProcess(database), call, update(id, { title: `Titel ${index}` })),
   );
   await Promise.all(changes);

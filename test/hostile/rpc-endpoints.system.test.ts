@@ -14,7 +14,6 @@ import {
   type RpcProtocol,
   toBody,
 } from '@ticketing/testkit/hostile-rpc.ts';
-import { isDeep } from '@ticketing/testkit/search-effort.ts';
 import { untilReady } from '@ticketing/testkit/until-ready.ts';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { loadService } from '../../tools/dev/load-services.ts';
@@ -89,14 +88,14 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
   };
 
   /**
-   * The protocols in which a method is called, out of all or out of some. In `npm test` it is one, a different one for the
-   * next method, unless the service has few methods: what admits and reads requests is the same code for all methods.
+   * The protocols in which a method is called, out of all or out of some: one, a different one for the next method, unless
+   * the service has few methods, because what admits and reads requests is the same code for all methods.
    */
   const listProtocols = (
     method: DescMethod,
     among: readonly RpcProtocol[] = [...listBinaryProtocols(method), ...listJsonProtocols(method)],
   ) => {
-    if (isDeep || served.length < 10) return among;
+    if (served.length < 10) return among;
     return among.slice(served.findIndex((one) => one.method === method) % among.length).slice(0, 1);
   };
 

@@ -5,7 +5,7 @@ import { sanitiseHtml } from '@ticketing/html/sanitise-html.ts';
 import { messageValidator } from '@ticketing/rest/codec/rules.ts';
 import { chooseAccepted } from '@ticketing/rest/routes/media-types.ts';
 import { prefers } from '@ticketing/rest/routes/prefer.ts';
-import { withinCpuTime, withinLinearTime } from '@ticketing/testkit/time-limits.ts';
+import { withinCpuTime, withinLinearTime } from '@ticketing/testkit/machine-limits.ts';
 import { splitWords } from '@ticketing/text/words.ts';
 import { describe, expect, it, test } from 'vitest';
 import { looksLikeFormula, withoutFormulas } from '../../services/reporting/src/export/formula.ts';

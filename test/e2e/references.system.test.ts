@@ -1,4 +1,3 @@
-import { runs } from '@ticketing/testkit/search-effort.ts';
 import { sendRequest } from '@ticketing/testkit/send-request.ts';
 import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,7 +7,7 @@ import { type System, startSystem } from './harness.ts';
 let system: System;
 /** The processes of each service; each request goes to the one that has waited longest. */
 const replicas = new Map<string, string[]>();
-const rounds = runs(3, 20);
+const rounds = 20;
 
 beforeAll(async () => {
   system = await startSystem();
