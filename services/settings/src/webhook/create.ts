@@ -49,6 +49,7 @@ export async function createWebhook(
     if (!idempotency) webhookIds.release(id);
     throw new DomainError('already_exists', 'too_many_webhooks', `There are ${maxWebhooks} webhooks already.`);
   }
+  parts.wakeForEndpoints();
   // Reads it again: a process that has died may have created it for the same request.
   const webhook = await findWebhook(parts, id);
   const secret = webhook.secrets[0] && secretBox.open(webhook.secrets[0].sealed, webhookBinding(id));
