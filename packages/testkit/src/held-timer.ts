@@ -1,11 +1,11 @@
 import { vi } from 'vitest';
 
-/** Holds the next timer of exactly this length, and resolves with what ends it. Other timers run. */
-export function holdTimer(ms: number): Promise<() => void> {
+/** Holds the next timer whose length in ms `isHeld` accepts, and resolves with what ends it. Other timers run. */
+export function holdTimer(isHeld: (ms: number) => boolean): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<() => void>();
   const start = globalThis.setTimeout;
-  const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((end: () => void, length?: number) => {
-    if (length !== ms) return start(end, length);
+  const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((end: () => void, ms = 0) => {
+    if (!isHeld(ms)) return start(end, ms);
     spy.mockRestore();
     resolve(end);
     return undefined;

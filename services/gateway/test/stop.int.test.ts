@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
+import { holdTimer } from '@ticketing/testkit/held-timer.ts';
 import { expect, it, vi } from 'vitest';
 import { startHarness } from './harness.ts';
-import { holdTimer } from './held-timer.ts';
 
 // guarantee: F10
 it('completes every accepted request before it stops, under load', async () => {
@@ -25,7 +25,7 @@ it('completes every accepted request before it stops, under load', async () => {
   harness.stub.next((_, response) => slow.resolve(() => response.end('{}')));
   const finish = await slow.promise;
 
-  const drain = holdTimer(drainMs);
+  const drain = holdTimer((ms) => ms === drainMs);
   const stopped = harness.gateway.stop();
   await vi.waitFor(async () => expect((await harness.callBare('GET', '/readyz')).status).toBe(503), {
     timeout: 30_000,

@@ -3,7 +3,7 @@ import type { Client } from '@connectrpc/connect';
 import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { AnalysisService } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
 import type { ApplyAnalysisRequest } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
-import type { RefreshMode } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { RefreshMode } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import { type IntentsHarness, startHarness } from './harness.ts';
@@ -23,7 +23,7 @@ export interface AnalysisHarness extends IntentsHarness {
   appliedTo(ticketId: number): ApplyAnalysisRequest[];
   /** Returns the number of entries in the queue. */
   queued(): Promise<number>;
-  /** Makes the analysis of a ticket due that waits before it is attempted again. */
+  /** Makes the analysis of a ticket due that waits before it is attempted again, and wakes the analyser. */
   endPause(ticketId: number): Promise<void>;
 }
 
@@ -54,6 +54,8 @@ export async function startAnalysisHarness(roles: string): Promise<AnalysisHarne
     async endPause(ticketId) {
       const waits = { _id: ticketId as never, nextAttemptAt: { $ne: null }, lease: null };
       await analyses.updateOne(waits, { $set: { nextAttemptAt: new Date(0) } });
+      // Queues nothing.
+      await client.requestAnalyses({ requests: [{ ticketId, mode: RefreshMode.CUSTOMER }] });
     },
     async stop() {
       await bus.close();

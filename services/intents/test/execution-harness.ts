@@ -25,8 +25,8 @@ export interface Backend {
 /** A running intents service with everything that it calls. */
 export interface ExecutionHarness extends IntentsHarness {
   backend: Backend;
-  /** The time by which the clock of the service is ahead. */
-  clock: { aheadMs: number };
+  /** Does work while the time passes for which calls wait for others, which otherwise stands still. */
+  whileTimePasses<Result>(work: Promise<Result>): Promise<Result>;
   /** Creates an AI agent that calls the backend system, and an intent of it; returns its id. */
   intent(agent?: object, proposal?: Partial<IntentProposal>): Promise<number>;
   execute(id: number, body?: object): Promise<{ status: number; json: Record<string, unknown> & { code?: string } }>;
@@ -36,14 +36,19 @@ export interface ExecutionHarness extends IntentsHarness {
 export async function startExecutionHarness(roles = 'api'): Promise<ExecutionHarness> {
   const { backend, server } = await startBackend();
   const variables = { ROLES: roles, OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_REQUIRE_HTTPS: 'false' };
-  const clock = { aheadMs: 0 };
-  const runtime = { ...systemRuntime, now: () => Date.now() + clock.aheadMs };
+  let passedMs = 0;
+  const runtime = { ...systemRuntime, monotonicMs: () => passedMs };
   const harness = await startHarness({ variables, runtime });
   const { intents, manage, agent, ticket } = harness;
   return {
     ...harness,
     backend,
-    clock,
+    whileTimePasses(work) {
+      const passing = setInterval(() => {
+        passedMs += 1_000;
+      }, 20);
+      return work.finally(() => clearInterval(passing));
+    },
     async intent(body = {}, proposal = {}) {
       const executor = { type: 'http', url: `${backend.url}/do` };
       const aiAgentId = await agent({ name: 'Meter reading', executor, ...body });

@@ -98,9 +98,7 @@ async function operate(name: 'audit-export' | 'audit-verify'): Promise<{ left: n
 }
 
 // asvs: 16.4.2
-test(`every change that was acknowledged has one entry in a whole chain, although its process is killed ${kills} times`, {
-  timeout: 280_000,
-}, async () => {
+test(`every change that was acknowledged has one entry in a whole chain, although its process is killed ${kills} times`, async () => {
   for (let kill = 0; kill < kills; kill += 1) {
     await killUnderLoad(20 + kill * 7);
     expect((await operate('audit-verify')).left).toBe(0);

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type EventSourceClient, openEventSource } from '@ticketing/testkit/event-source.ts';
+import { holdTimer } from '@ticketing/testkit/held-timer.ts';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { type GatewayHarness, startHarness } from '../../test/harness.ts';
-import { holdTimer } from '../../test/held-timer.ts';
 
 let harness: GatewayHarness;
 
@@ -105,7 +105,7 @@ it('ends the connection of a client that does not read when it stops', async () 
       { interval: 100 },
     )
     .toBe(true);
-  const patience = holdTimer(2_000);
+  const patience = holdTimer((ms) => ms === 2_000);
   const stopped = other.gateway.stop();
   (await patience)();
   await stopped;

@@ -4,12 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AnalysisHarness, startAnalysisHarness } from '../../test/analysis-harness.ts';
 
 let used: AnalysisHarness;
-const timeout = 30_000;
 
 beforeAll(async () => {
   used = await startAnalysisHarness('api');
   await used.agent({ name: 'Lower the instalment', detection: { keywords: ['Abschlag'] } });
-}, 60_000);
+});
 afterAll(() => used.stop());
 
 /** Ends the leases of the process that has died, as time does. */
@@ -47,18 +46,18 @@ test('an analysis is applied once, and completely, wherever the process dies bet
     return hasCrashed;
   });
   expect(writes).toBeGreaterThanOrEqual(5);
-}, 120_000);
+});
 
 test('two processes share the queue, and each analysis is made once', async () => {
   const two = await Promise.all([1, 2].map(() => used.startInstance({ TICKETING_INTENTS_ROLES: 'api,analyser' })));
   const tickets = Array.from({ length: 40 }, () => used.ticket().id);
   const { sent } = used.model;
   await used.client.requestAnalyses({ requests: tickets.map((ticketId) => ({ ticketId })) });
-  await expect.poll(() => used.queued(), { timeout }).toBe(0);
+  await expect.poll(() => used.queued()).toBe(0);
   expect(tickets.map((id) => used.appliedTo(id).length)).toEqual(tickets.map(() => 1));
   expect(used.model.sent - sent).toBe(tickets.length);
   await Promise.all(two.map((one) => one.stop()));
-}, 60_000);
+});
 
 test('a process that stops leaves its analysis to another one at once', async () => {
   const { id } = used.ticket();
@@ -70,10 +69,10 @@ test('a process that stops leaves its analysis to another one at once', async ()
     return method === 'apply' ? held.promise : undefined;
   };
   await used.ask(id);
-  await expect.poll(() => isHeld, { timeout }).toBe(true);
+  await expect.poll(() => isHeld).toBe(true);
   const stopped = instance.stop();
   held.resolve();
   await stopped;
   await used.client.analyseTicket({ ticketId: id });
   expect(used.appliedTo(id)).toHaveLength(1);
-}, 60_000);
+});

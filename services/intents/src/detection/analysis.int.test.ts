@@ -7,13 +7,14 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { ConfidenceColor } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { AiProcess, RefreshMode } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type AnalysedStub,
   type AnalysisHarness,
   startAnalysisHarness,
   TicketChangeType,
 } from '../../test/analysis-harness.ts';
+import { previewMs } from './compute-analysis.ts';
 
 let used: AnalysisHarness;
 let agentId: number;
@@ -157,6 +158,15 @@ test('AI agents propose by tag, channel, customer and confidence', async () => {
 describe('an intent of an AI agent that replies', () => {
   const channel = Channel.CHAT;
   let replies: number;
+  /** Ends the time for previews. */
+  let late: AbortController;
+  beforeEach(() => {
+    late = new AbortController();
+    const { timeout } = AbortSignal;
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) =>
+      ms === previewMs ? late.signal : timeout.call(AbortSignal, ms),
+    );
+  });
   beforeAll(async () => {
     for (const id of [12, 13]) used.model.templateIds.add(id);
     const rules = { channels: ['chat'], detection: { tagIds: [7] }, options: [] };
@@ -182,7 +192,11 @@ describe('an intent of an AI agent that replies', () => {
   test('is proposed without it if that cannot be rendered, or not in time', async () => {
     const held = Promise.withResolvers<void>();
     const hasTemplate = (request: object) => 'templateId' in request && request.templateId === 13;
-    for (const refuse of [() => Promise.reject(new ConnectError('no', Code.InvalidArgument)), () => held.promise]) {
+    const endTime = () => {
+      late.abort(new DOMException('late', 'TimeoutError'));
+      return held.promise;
+    };
+    for (const refuse of [() => Promise.reject(new ConnectError('no', Code.InvalidArgument)), endTime]) {
       used.model.before = (operation, _, request) =>
         operation === 'render' && hasTemplate(request) ? refuse() : undefined;
       expect(await previews()).toEqual([

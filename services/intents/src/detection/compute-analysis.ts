@@ -76,7 +76,7 @@ function analysedTicket(ticket: Ticket): AnalysedTicket {
 }
 
 /** The time that an analysis takes for previews; a preview that is not rendered by then is left out. */
-const previewMs = 2_000;
+export const previewMs = 2_000;
 /** A longer reply has no preview: all intents of a ticket have to fit into one protobuf message. */
 const maxPreviewLength = 20_000;
 

@@ -1,5 +1,6 @@
+import { skipWaits } from '@ticketing/testkit/skip-waits.ts';
 import { describe, expect, test, vi } from 'vitest';
-import { failing, readReason, useModel } from '../../test/openai-harness.ts';
+import { failing, limits, readReason, useModel } from '../../test/openai-harness.ts';
 import { answering, completion, type StubModel, sendJson } from '../../test/stub-model.ts';
 
 const used = useModel();
@@ -21,6 +22,7 @@ describe('the limits', () => {
   });
 
   test('count repeated questions, and the tokens that the endpoint has counted, also of answers that are not used', async () => {
+    skipWaits();
     used.model.respond = failing(500);
     expect(await readReason(used.open({ requestsPerMinute: 2 })())).toBe('budget');
     expect(used.model.requests).toHaveLength(2);
@@ -60,7 +62,7 @@ describe('an endpoint that has failed five times in a row', () => {
   };
 
   test('is left alone for a while, or until a setting changes', async () => {
-    const detect = used.open({ pauseMs: 1000 });
+    const detect = used.open();
     used.model.respond = failing(401);
     await fail(detect, 5);
     used.settings = { ...used.settings, version: 2 };
@@ -69,7 +71,9 @@ describe('an endpoint that has failed five times in a row', () => {
     const asked = used.model.requests.length;
     expect(await readReason(detect())).toBe('paused');
     expect(used.model.requests).toHaveLength(asked);
-    await vi.waitFor(async () => expect(await readReason(detect())).toBe('none'), { timeout: 30_000 });
+    const now = Date.now() + limits.pauseMs;
+    vi.spyOn(Date, 'now').mockImplementation(() => now);
+    expect(await readReason(detect())).toBe('none');
   });
 
   // guarantee: I30
@@ -94,7 +98,7 @@ describe('an endpoint that has failed five times in a row', () => {
   });
 
   test('by not responding in time is', async () => {
-    const detect = used.open({ timeoutMs: 150 });
+    const detect = used.open({ timeoutMs: 50 });
     used.model.respond = () => {};
     await fail(detect, 5);
     // The caller may learn of the last failure a moment before the circuit does.

@@ -1,4 +1,5 @@
 import { outboundGuard } from '@ticketing/outbound/outbound-guard.ts';
+import { skipWaits } from '@ticketing/testkit/skip-waits.ts';
 import { describe, expect, test, vi } from 'vitest';
 import { failing, never, readReason, request, useModel } from '../../test/openai-harness.ts';
 import { answering, completion, plainAnswer, type StubModel } from '../../test/stub-model.ts';
@@ -36,6 +37,7 @@ describe('a response', () => {
   });
 
   test('of 1 MiB is read, and of one byte more is not', async () => {
+    skipWaits();
     const text = JSON.stringify(completion(JSON.stringify(plainAnswer)));
     const sized = (bytes: number): StubModel['respond'] => {
       return (_, response) => void response.setHeader('content-type', 'application/json').end(text.padEnd(bytes));
@@ -48,6 +50,7 @@ describe('a response', () => {
 
   // guarantee: I30
   test('that never ends is not read further', async () => {
+    skipWaits();
     used.model.respond = (_, response) => {
       const write = () => {
         while (!response.destroyed && response.write('x'.repeat(65_536)));
@@ -72,32 +75,30 @@ describe('a response', () => {
     ],
     // guarantee: I30
   ] as [string, StubModel['respond'], string][])('%s is followed by two more attempts', async (_, respond, reason) => {
+    const pauses = skipWaits();
     used.model.respond = respond;
     expect(await readReason(used.open()())).toBe(reason);
     expect(used.model.requests).toHaveLength(3);
+    expect(pauses).toEqual([200, 400]);
   });
 
   test('that is an error is forgotten when the next attempt succeeds', async () => {
+    skipWaits();
     used.model.respond = (...all) => (used.model.requests.length < 3 ? failing(503) : answering({}))(...all);
     expect((await used.open()()).languageCode).toBe('en');
   });
 
   test('with Retry-After is not followed by an attempt before, nor by any if there is no time for it', async () => {
-    const sentAt: number[] = [];
-    used.model.respond = (...all) => {
-      sentAt.push(Date.now());
-      return (sentAt.length < 2 ? failing(429, { 'retry-after': '1' }) : answering({}))(...all);
-    };
+    const pauses = skipWaits();
+    used.model.respond = (...all) =>
+      (used.model.requests.length < 2 ? failing(429, { 'retry-after': '7' }) : answering({}))(...all);
     expect(await readReason(used.open()())).toBe('none');
-    expect((sentAt[1] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThanOrEqual(990);
-    sentAt.length = 0;
+    expect(pauses).toEqual([7_000]);
+    used.model.requests.length = 0;
     // At the end of the 20 seconds.
-    used.model.respond = (_, response) => {
-      sentAt.push(Date.now());
-      failing(429, { 'retry-after': new Date(used.now + 21_000).toUTCString() })(_, response, undefined as never);
-    };
+    used.model.respond = failing(429, { 'retry-after': new Date(used.now + 21_000).toUTCString() });
     expect(await readReason(used.open()())).toBe('rate_limited');
-    expect(sentAt).toHaveLength(1);
+    expect(used.model.requests).toHaveLength(1);
   });
 
   test.each<[string, StubModel['respond']]>([
@@ -123,6 +124,7 @@ describe('a response', () => {
 });
 
 test('an address within a private network is not dialled unless it is allowed', async () => {
+  skipWaits();
   const guard = outboundGuard({ allow: [], requireHttps: false });
   expect(await readReason(openaiDetection({ ...used.parts(), outbound: guard })(request, never))).toBe('unreachable');
   expect(used.model.requests).toHaveLength(0);

@@ -1,6 +1,7 @@
 import { ConfidenceColor, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
+import { skipWaits } from '@ticketing/testkit/skip-waits.ts';
 import { expect, test, vi } from 'vitest';
 import type { ExecutionState } from '../intent/rules/execution.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
@@ -26,6 +27,7 @@ const attemptMs = 2_000;
 
 /** Executes while the database fails for a time after the call. Returns how often the backend system was called too. */
 async function execute(failsMs: number, log = createLogger('test', 'silent'), reason = 'store_unavailable') {
+  skipWaits();
   let now = 0;
   const callBackend = vi.fn(async () => done);
   const store = async () => {

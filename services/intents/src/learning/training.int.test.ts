@@ -38,7 +38,7 @@ const find = (wanted: Partial<SyntheticTicket['labels']>) => {
   return found;
 };
 /** Learns as one more process does. Returns whether it has. */
-const learn = (signal = AbortSignal.timeout(60_000)) => {
+const learn = (signal = new AbortController().signal) => {
   const metrics = { registry: new Registry() };
   const nothing = { among: async () => new Set<number>() };
   const kit = { database, log, metrics, runtime: systemRuntime, stopping: signal };

@@ -5,7 +5,7 @@ import {
   TicketChangedSchema,
   TicketChangeType,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import { untilStill } from '@ticketing/testkit/until-still.ts';
+import { turns } from '@ticketing/testkit/turns.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { EventStore, StoredEvent } from './store.ts';
 import { type FeedTail, feedTail } from './tail.ts';
@@ -64,10 +64,10 @@ test('nothing is read while nobody follows', async () => {
   leave();
   leave();
   // A look that had begun may end.
-  await untilStill(() => operations.length);
+  await turns(20);
   const before = operations.length;
   tail.wake();
-  await untilStill(() => operations.length);
+  await turns(20);
   expect(operations.length).toBe(before);
 });
 

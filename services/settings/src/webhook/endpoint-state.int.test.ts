@@ -1,3 +1,4 @@
+import { untilStill } from '@ticketing/testkit/until-still.ts';
 import { describe, expect, it } from 'vitest';
 import { receiverForTests } from '../../test/webhook-harness.ts';
 
@@ -52,7 +53,7 @@ describe('an endpoint that responds with 410', () => {
       expect([refused.status, refused.json.code]).toEqual([409, 'webhook_disabled']);
     }
     used.response = { status: 204 };
-    await used.harness.publish({ ticketId: 2 }, { ticketId: 3, type: 3 });
+    await used.harness.publish({ ticketId: 3 }, { ticketId: 3, type: 3 });
     await used.harness.delivery(other.id, { status: 'delivered' });
     const enabled = await used.harness.request('PATCH', `/webhook/${id}`, { status: 'active' });
     expect(enabled.json.webhook).toMatchObject({ status: 'active', disabledReason: null });
@@ -78,13 +79,15 @@ describe('an endpoint that fails', () => {
       return stored?.health.failuresInRow;
     };
     await expect.poll(failures).toBeGreaterThanOrEqual(20);
-    // Includes the deliveries that were being attempted when it was paused.
+    // The deliveries that were being attempted when it was paused end.
+    await untilStill(() => used.receiver.received.length);
     const before = used.receiver.received.length;
     expect(before).toBeLessThanOrEqual(23);
     await used.harness.moveClock({ byMs: 4 * 60_000 });
     await expect
       .poll(async () => (await used.harness.deliveries(id)).filter(({ attempts }) => attempts.length > 0).length)
       .toBe(before);
+    await untilStill(() => used.receiver.received.length);
     expect(used.receiver.received).toHaveLength(before);
     expect(await read(id)).toMatchObject({ status: 'active', disabledReason: null });
 
