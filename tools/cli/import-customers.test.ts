@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ServiceHarness, startServiceHarness } from '@ticketing/testkit/service-harness.ts';
 import { service } from '@ticketing/tickets/service.ts';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { command } from './import-customers.ts';
 
 let tickets: ServiceHarness;
@@ -24,6 +24,7 @@ beforeEach(() => {
   printed = [];
   errors = [];
 });
+afterEach(() => rmSync(folder, { recursive: true }));
 afterAll(async () => {
   await tickets.stop();
 });
@@ -159,5 +160,4 @@ test('--help names every flag and column', async () => {
   for (const word of ['--url', '--map', '--limit', '--dry-run', 'contract.rawData', 'additionalData']) {
     expect(printed[0]).toContain(word);
   }
-  rmSync(folder, { recursive: true });
 });

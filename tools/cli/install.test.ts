@@ -18,14 +18,26 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 let root: string;
 const path = (...names: string[]) => join(root, ...names);
 
-/** A stub of npm: records its arguments, prints to standard output, takes a moment, and installs nothing. */
+/** A stub of npm: records its arguments, prints to standard output, is held by a file, and installs nothing. */
 const npm = `
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n');
 console.log('added 1 package');
-Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+while (existsSync('hold')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
 mkdirSync('node_modules', { recursive: true });
 writeFileSync('node_modules/.package-lock.json', '{}');
+`;
+
+/** Records the process of each attempt to make a folder: the lock. */
+const record = `
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+const { mkdirSync } = fs;
+fs.mkdirSync = (...args) => {
+  fs.appendFileSync(new URL('attempts', import.meta.url), process.pid + '\\n');
+  return mkdirSync(...args);
+};
+syncBuiltinESMExports();
 `;
 
 beforeEach(() => {
@@ -34,12 +46,13 @@ beforeEach(() => {
   copyFileSync(join(import.meta.dirname, 'install.mjs'), path('tools', 'cli', 'install.mjs'));
   writeFileSync(path('package-lock.json'), '{}');
   writeFileSync(path('npm.mjs'), npm);
+  writeFileSync(path('record.mjs'), record);
 });
 
 afterEach(() => rmSync(root, { recursive: true }));
 
 async function install(program = path('tools', 'cli', 'install.mjs')): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, ['--import', path('record.mjs'), program], {
     env: { ...process.env, npm_execpath: path('npm.mjs') },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -47,11 +60,16 @@ async function install(program = path('tools', 'cli', 'install.mjs')): Promise<{
   return { code, output };
 }
 
-const calls = () => (existsSync(path('calls')) ? readFileSync(path('calls'), 'utf8').trim().split('\n') : []);
+const linesOf = (name: string) => (existsSync(path(name)) ? readFileSync(path(name), 'utf8').trim().split('\n') : []);
+const calls = () => linesOf('calls');
 
 it('installs once when several scripts start at the same time, and prints nothing to standard output', async () => {
+  writeFileSync(path('hold'), '');
+  const installing = Promise.all([install(), install(), install()]);
+  await expect.poll(() => new Set(linesOf('attempts')).size).toBe(3);
+  rmSync(path('hold'));
   const silent = { code: 0, output: '' };
-  expect(await Promise.all([install(), install(), install()])).toEqual([silent, silent, silent]);
+  expect(await installing).toEqual([silent, silent, silent]);
   expect(calls()).toEqual(['ci --loglevel=error --no-audit --no-fund']);
   await install();
   expect(calls()).toHaveLength(1);

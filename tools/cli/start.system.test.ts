@@ -29,6 +29,20 @@ it('names the damaged file when the store ends itself because it has read it', a
   expect(errorOutput()).toBe('');
 });
 
+it('holds its folder and its port, and serves npm run events', async () => {
+  const { url } = await start();
+  const [folder, port, drained, listed] = await Promise.all([
+    outcome(run('start', ['--port', '0'])),
+    outcome(run('start', ['--port', new URL(url).port])),
+    outcome(run('events', ['drain'])),
+    outcome(run('events', ['dead-letters'])),
+  ]);
+  expect(folder).toMatchObject({ code: 1, error: expect.stringMatching(/^[^\n]* in use by another process\.\n$/) });
+  expect(port).toMatchObject({ code: 1, error: expect.stringMatching(/^Port \d+ is taken; [^\n]*\n$/) });
+  expect(drained).toMatchObject({ code: 0, error: '' });
+  expect(listed).toEqual({ code: 0, out: expect.stringMatching(/^(\w+: 0 dead letters\n){6}$/), error: '' });
+});
+
 it('with --tls has TLS between all parts, and the demo plays against it', async () => {
   const { url } = await start('--tls');
   expect(url).toMatch(/^https:/);

@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest';
+import { skipWaits } from '@ticketing/testkit/skip-waits.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../import/json.ts';
 import type { Caller } from './caller.ts';
 import type { Endpoint } from './endpoints.ts';
 import { openOperator } from './operator.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
 
 const endpoint = { id: 1, name: 'all' } as Endpoint;
 const delivery = (id: string, secondsAhead: number): JsonObject => ({
@@ -41,6 +45,7 @@ test('sends again what is due later, and what is due but not attempted', async (
 });
 
 test('goes on until nothing is retried or scheduled, and prints what is left', async () => {
+  const waits = skipWaits();
   const { caller, redelivered } = readCaller([
     { retrying: [delivery('first', 290)], scheduled: [delivery('second', 290)] },
     { retrying: [], scheduled: [delivery('second', 0)] },
@@ -50,4 +55,5 @@ test('goes on until nothing is retried or scheduled, and prints what is left', a
   await openOperator(caller).deliverRest([endpoint], (line) => lines.push(line));
   expect(redelivered).toEqual(['first']);
   expect(lines).toEqual(['2 deliveries are not made yet']);
+  expect(waits).toEqual([500, 500]);
 });

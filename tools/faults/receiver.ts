@@ -4,9 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { isObject, parseJson } from '../import/json.ts';
 import { openRecords } from './record-file.ts';
 
-/**
- * How a receiver behaves: it accepts deliveries, fails (all or about half of them), never responds, or does not listen.
- */
+/** How a receiver behaves: it accepts deliveries, fails (all or every other one), never responds, or does not listen. */
 export type Behaviour = 'accept' | 'fail' | 'failHalf' | 'hang' | 'vanish';
 
 /**
@@ -18,6 +16,7 @@ const webhook = new Webhook(process.env.TICKETING_TEST_FAULTS_SECRET ?? '');
 const retryListenMs = 100;
 const records = openRecords(file);
 let behaviour: Behaviour = 'accept';
+let received = 0;
 
 const server = createServer((request, response) => {
   receive(request, response).catch(() => response.destroy());
@@ -40,7 +39,7 @@ function listen(): void {
 
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await text(request);
-  const hasFailed = behaviour === 'fail' || (behaviour === 'failHalf' && Math.random() < 0.5);
+  const hasFailed = behaviour === 'fail' || (behaviour === 'failHalf' && received++ % 2 === 0);
   if (behaviour === 'hang') return;
   if (hasFailed) respond(response, 500, 'out of order');
   else respond(response, ...accept(request, body));
