@@ -278,7 +278,7 @@ export const hostileTemplates: readonly HostileTemplate[] = [
   ...html,
 ];
 
-/** Those that are stopped by their time, if the machine is slow enough. */
+/** The hostile templates that end at their limit of time, if the machine is slow enough. */
 export const takesLong: readonly HostileTemplate[] = hostileTemplates.filter(
   ({ outcome }) => 'stopped' in outcome && outcome.stopped.includes('template_too_slow'),
 );

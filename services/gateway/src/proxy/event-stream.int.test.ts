@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type EventSourceClient, openEventSource } from '@ticketing/testkit/event-source.ts';
 import { holdTimer } from '@ticketing/testkit/held-timer.ts';
+import { untilStill } from '@ticketing/testkit/until-still.ts';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { type GatewayHarness, startHarness } from '../../test/harness.ts';
 
@@ -93,18 +94,7 @@ it('ends the connection of a client that does not read when it stops', async () 
     response.once('drain', fill);
   };
   fill();
-  let before = -1;
-  await expect
-    .poll(
-      () => {
-        const sent = response.socket?.bytesWritten ?? 0;
-        const isBlocked = sent === before;
-        before = sent;
-        return isBlocked;
-      },
-      { interval: 100 },
-    )
-    .toBe(true);
+  await untilStill(() => response.socket?.bytesWritten ?? 0);
   const patience = holdTimer((ms) => ms === 2_000);
   const stopped = other.gateway.stop();
   (await patience)();

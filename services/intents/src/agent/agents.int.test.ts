@@ -260,22 +260,4 @@ describe('the limits', () => {
   function options2(...types: string[]) {
     return { options: types.map((type) => ({ type, name: 'A' })) };
   }
-
-  it('a page that is too large names a limit that fits', async () => {
-    const parameters = { type: 'object', description: text(60_000) };
-    const fields = { type: 'updateTicket', fields: { summary: text(9_000), clientData: { text: text(50_000) } } };
-    await post({ name: 'A', parameters, executor: fields });
-    const [one] = await intents.database.collection('aiAgents').find().toArray();
-    const copies = Array.from({ length: 199 }, (_, index) => ({
-      ...one,
-      _id: (one?._id as never) + index + 1,
-      slug: `s${index}`,
-    }));
-    await intents.database.collection('aiAgents').insertMany(copies as never[]);
-    const refused = await list('?limit=200');
-    expect(violationsOf(refused)).toEqual(['#/query/limit page_too_large']);
-    const fits = Number(/limit of (\d+) fits/.exec(refused.text)?.[1]);
-    expect((await list(`?limit=${fits}`)).json.aiAgents).toHaveLength(fits);
-    expect((await list(`?limit=${fits + 1}`)).status).toBe(400);
-  });
 });

@@ -115,24 +115,6 @@ describe('an e-mail template', () => {
   });
 });
 
-it('a page of e-mail templates is refused if it is too large, with a limit that fits', async () => {
-  const bytes = 1024 * 1024;
-  const text = `${'x'.repeat(bytes - 9)}%MESSAGE%`;
-  const stored = Array.from({ length: 17 }, (_, at) => ({
-    _id: at + 1,
-    name: `${at}`,
-    foldedName: `${at}`,
-    template: text,
-    bytes,
-  }));
-  for (const one of stored) await harness.database.collection<{ _id: number }>('emailTemplates').insertOne(one);
-  const { status, json } = await get('?limit=17');
-  expect([status, json.code]).toEqual([400, 'page_too_large']);
-  expect(json.detail).toMatch(/a limit of 16 fits$/);
-  const page = await get('?limit=16');
-  expect([page.status, page.json.emailTemplates.length, page.json.total]).toEqual([200, 16, 17]);
-});
-
 it('an Idempotency-Key makes a creation and a renaming happen once', async () => {
   const headers = { 'idempotency-key': 'create' };
   const send = () => post({ name: 'a', template });

@@ -227,20 +227,25 @@ it('whichever call fails, before or after its effect, nothing is lost or out of 
   });
 });
 
-it.each([
+const ends: [which: string, ticketIds: number[]][] = [
   ['all its deliveries', ticketIds],
   ['its only delivery', [1]],
-  // guarantee: W8
-])('whichever call fails, an endpoint that is gone is disabled, and %s end', async (_which, kept) => {
-  await whicheverCallFails([...always, 'disable', 'exhaust'], async ({ store, leases, around }) => {
-    const { start, webhooks, pending } = await setUpEndpoints(store, kept.length, [1], () => 410);
-    await store.collection('webhookDeliveries').deleteMany({ ticketId: { $nin: kept } });
-    const dispatcher = start(leases, around);
-    await expect.poll(async () => (await webhooks.find(1))?.status).toBe(WebhookStatus.DISABLED);
-    await expect.poll(pending).toBe(0);
-    await dispatcher.stop();
-  });
-});
+];
+
+// guarantee: W8
+it.each(ends.slice(0, runs(1, 2)))(
+  'whichever call fails, an endpoint that is gone is disabled, and %s end',
+  async (_which, kept) => {
+    await whicheverCallFails([...always, 'disable', 'exhaust'], async ({ store, leases, around }) => {
+      const { start, webhooks, pending } = await setUpEndpoints(store, kept.length, [1], () => 410);
+      await store.collection('webhookDeliveries').deleteMany({ ticketId: { $nin: kept } });
+      const dispatcher = start(leases, around);
+      await expect.poll(async () => (await webhooks.find(1))?.status).toBe(WebhookStatus.DISABLED);
+      await expect.poll(pending).toBe(0);
+      await dispatcher.stop();
+    });
+  },
+);
 
 it('a dispatcher that is stopped in the middle leaves the rest to the next one', async () => {
   const { start, received, expectAllDelivered } = await setUpEndpoints(store, 20);
