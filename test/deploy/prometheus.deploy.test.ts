@@ -7,6 +7,9 @@ import { type System, startSystem } from '../e2e/harness.ts';
 import { isPrometheusInstalled, type Prometheus, startPrometheus } from './prometheus.ts';
 import { type Load, startLoad } from './some-load.ts';
 
+/** These alerts say how quick the machine is, on which everything else runs too. */
+const ofMachine = ['TicketingEventLoopBlocked', 'TicketingRequestsSlow'];
+
 if (!isPrometheusInstalled) process.stderr.write("Skipped: Debian's package prometheus is not installed.\n");
 
 describe.skipIf(!isPrometheusInstalled)('a Prometheus that watches a system', () => {
@@ -35,15 +38,18 @@ describe.skipIf(!isPrometheusInstalled)('a Prometheus that watches a system', ()
   // guarantee: S3
   test.each(queries)('has a result for %s, %s: %s', async (_dashboard, _panel, expr) => {
     const values = async () => (await prometheus.query(expr)).map(({ value }) => value);
-    await expect.poll(values, { timeout: 30_000 }).toContainEqual(expect.toSatisfy(Number.isFinite));
+    await expect.poll(values).toContainEqual(expect.toSatisfy(Number.isFinite));
   });
 
   // guarantee: S3
   test('has no alert on a healthy system, and can evaluate each', async () => {
     for (const { alert, expr } of readRules().alerts) {
-      await expect.poll(() => prometheus.query(expr), { timeout: 30_000, message: `${alert}: ${expr}` }).toEqual([]);
+      if (ofMachine.includes(alert)) await prometheus.query(expr);
+      else await expect.poll(() => prometheus.query(expr), { message: `${alert}: ${expr}` }).toEqual([]);
     }
-    await expect.poll(() => prometheus.firing(), { timeout: 30_000 }).toEqual([]);
+    const firing = async () =>
+      (await prometheus.firing()).filter(({ alertname = '' }) => !ofMachine.includes(alertname));
+    await expect.poll(firing).toEqual([]);
     await load.stop();
   });
 
@@ -57,8 +63,8 @@ describe.skipIf(!isPrometheusInstalled)('a Prometheus that watches a system', ()
     const deadLetter = { group: 'reporting', topic: 'ticketing.ticket.changed.v1', key: '1', offset: 1 };
     await client.collection('deadLetters').insertOne(deadLetter);
     await client.close();
-    await expect.poll(alerts, { timeout: 30_000 }).toContainEqual(['TicketingKeysBlocked', 'reporting']);
+    await expect.poll(alerts).toContainEqual(['TicketingKeysBlocked', 'reporting']);
     await system.stopService('knowledge');
-    await expect.poll(alerts, { timeout: 30_000 }).toContainEqual(['TicketingServiceDown', 'knowledge']);
+    await expect.poll(alerts).toContainEqual(['TicketingServiceDown', 'knowledge']);
   });
 });

@@ -117,7 +117,7 @@ test('what is due is executed by the system; what is not executed has no time an
   const lastEvent = async () => (await call('GET', `/event?ticketId=${cancelled}&limit=500`)).events.at(-1);
   const ended = { cause: 'schedule', changes: [{ field: 'autoExecuteAt', newValue: null }] };
   await expect.poll(lastEvent).toMatchObject(ended);
-}, 60_000);
+});
 
 test.each([
   [{ refresh: true }, true],

@@ -24,7 +24,7 @@ beforeAll(async () => {
   } finally {
     system = await starting;
   }
-}, 120_000);
+});
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await system?.stop();
@@ -120,7 +120,7 @@ describe('the examples of the README print what it says', () => {
       TICKETS_API_TOKEN: system.token,
       TICKETS_RPC_URL: system.rpcUrl('tickets'),
     };
-    const { stdout, stderr } = await run(oldestNode(), [program], { cwd: folder, env, timeout: 30_000 });
+    const { stdout, stderr } = await run(oldestNode(), [program], { cwd: folder, env, timeout: 120_000 });
     expect({ stdout, stderr }).toEqual({ stdout: printed, stderr: '' });
   });
 });

@@ -106,9 +106,7 @@ test('the executors that change a ticket or reply to it do so, as the dry run ha
 
 // spec: 29.7
 // guarantee: I22
-test('a dry run writes nothing: no document of any service changes, no backend system is called, and no mail leaves', {
-  timeout: 180_000,
-}, async () => {
+test('a dry run writes nothing: no document of any service changes, no backend system is called, and no mail leaves', async () => {
   const template = (await call('POST', '/template', { message: '<p>Hello</p>', description: 'x' })).json;
   const options = [{ type: 'enter', name: 'Enter', recommended: true, order: 1 }];
   const parameters = { type: 'object', properties: { reading: { type: 'number' } } };
@@ -135,10 +133,6 @@ test('a dry run writes nothing: no document of any service changes, no backend s
   expect(failed).toMatchObject({ success: false });
   const { intents } = (await call('GET', `/ticket/${ticketIds[0]}`)).json;
   expect(intents).toMatchObject([{ status: 'ready' }]);
-  // A scheduled task appends changes to the audit log, up to 15 s after they were made.
-  const unappended = async () =>
-    [...(await storedDocuments(system)).keys()].filter((path) => /\.auditPending\//.test(path));
-  await expect.poll(unappended, { interval: 300 }).toEqual([]);
   const [before, mails, calls] = [await storedWhenQuiet(system), sentMails(system), bodies.length];
   expect(before.size).toBeGreaterThan(50);
   for (const request of [...requests, { intentId: intents[0].id, data: { reading: 5 } }]) {

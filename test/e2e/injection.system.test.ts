@@ -208,9 +208,7 @@ const only = (paths: readonly string[], documents: StoredDocuments) =>
   new Map([...documents].filter(([path]) => paths.includes(path)));
 
 // guarantee: I32
-test('thirty mails that give orders to an obedient model change nothing but what an analysis may say of their tickets', {
-  timeout: 240_000,
-}, async () => {
+test('thirty mails that give orders to an obedient model change nothing but what an analysis may say of their tickets', async () => {
   const agents = await setUp();
   await call('POST', '/ticket?process=false', { channel: 'email', from: sender, body: 'Nobody has read this.' });
   const held: [ModelRequest, ServerResponse][] = [];

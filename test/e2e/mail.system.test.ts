@@ -62,9 +62,7 @@ async function mailNumber(count: number) {
 }
 
 // guarantee: M5
-test('a mail becomes a ticket, its answer leaves, the answer to that reopens the ticket, and an auto-reply does not', {
-  timeout: 60_000,
-}, async () => {
+test('a mail becomes a ticket, its answer leaves, the answer to that reopens the ticket, and an auto-reply does not', async () => {
   await call('POST', '/settings/subchannel', {
     ...{ channel: 'email', name: 'Support', interface: 'smtp' },
     data: { address: mailbox },

@@ -96,9 +96,7 @@ async function addMessages(id: number): Promise<void> {
 
 // spec: 25.3
 // guarantee: E7
-test('E7: no text of the messages, files, mails and customer of a deleted ticket is left in any store', {
-  timeout: 60_000,
-}, async () => {
+test('E7: no text of the messages, files, mails and customer of a deleted ticket is left in any store', async () => {
   const settings = { erpBaseUrl: `http://127.0.0.1:${(erp.address() as AddressInfo).port}/`, erpAdapter: 'http' };
   for (const [name, value] of Object.entries({ ...settings, mailFrom: 'support@example.org' })) {
     await call('PUT', `/settings/${name}`, { value });

@@ -58,7 +58,10 @@ export function changesBetween(before: StoredDocuments, after: StoredDocuments):
   return [...paths].filter((path) => before.get(path) !== after.get(path)).sort();
 }
 
-/** Waits until every event is sent and handled and nothing is written any more, and returns what is stored then. */
+/**
+ * Waits until every event is sent and handled, every change is in the audit log, and nothing is written any more. Returns what
+ * is stored then.
+ */
 export async function storedWhenQuiet(system: System): Promise<StoredDocuments> {
   const bus = await openSystemBus(system);
   try {
@@ -69,9 +72,12 @@ export async function storedWhenQuiet(system: System): Promise<StoredDocuments> 
       const changed = changesBetween(last, read);
       last = read;
       const unsent = [...read].filter(([, document]) => /"outbox":\[[^\]]/.test(document)).map(([path]) => path);
-      return { changed, unsent, lag: lags.reduce((sum, lag) => sum + lag, 0) };
+      // A scheduled task appends changes to the audit log, up to 15 s after they were made.
+      const unappended = [...read.keys()].filter((path) => path.includes('.auditPending/'));
+      return { changed, unsent, unappended, lag: lags.reduce((sum, lag) => sum + lag, 0) };
     };
-    await expect.poll(changes, { timeout: 60_000, interval: 300 }).toEqual({ changed: [], unsent: [], lag: 0 });
+    const quiet = { changed: [], unsent: [], unappended: [], lag: 0 };
+    await expect.poll(changes, { timeout: 60_000, interval: 300 }).toEqual(quiet);
     return last;
   } finally {
     await bus.close();

@@ -6,6 +6,7 @@ import {
   type DescMethodUnary,
   fromJson,
   type JsonObject,
+  type JsonValue,
   type Message,
 } from '@bufbuild/protobuf';
 import { ConnectError, type Transport } from '@connectrpc/connect';
@@ -167,6 +168,34 @@ function shownOnceIn(message: DescMessage, seen = new Set<DescMessage>()): strin
     if (readJsonForm(field).shownOnce) return field.jsonName;
     return field.message ? shownOnceIn(field.message, seen) : [];
   });
+}
+
+/** The ways that lead from a message through the fields of a request to those that a condition selects. */
+export function pathsTo(
+  message: DescMessage,
+  isWanted: (field: DescField) => boolean,
+  above: DescMessage[] = [],
+): DescField[][] {
+  if (above.includes(message)) return [];
+  return message.fields.flatMap((field) => [
+    ...(isWanted(field) ? [[field]] : []),
+    ...(field.message ? pathsTo(field.message, isWanted, [...above, message]).map((path) => [field, ...path]) : []),
+  ]);
+}
+
+/** The names of the fields of a path, as a pointer has them. */
+export const toSteps = (path: readonly DescField[]) =>
+  path.flatMap(({ fieldKind, jsonName }) => (fieldKind === 'list' ? [jsonName, '0'] : [jsonName]));
+
+/** An object with a value at the end of a path. */
+export function nested([field, ...rest]: readonly DescField[], value: JsonValue): JsonObject {
+  const inner = !field || rest.length === 0 ? value : nested(rest, value);
+  return field ? { [field.jsonName]: field.fieldKind === 'list' ? [inner] : inner } : {};
+}
+
+/** Whether a field was refused for what it contains. */
+export function isRefused({ violations }: FieldResponse, pointer: string, codes: readonly string[]): boolean {
+  return violations.some(({ pointer: at, code }) => at === pointer && codes.includes(code));
 }
 
 function bindingOfMethod(method: DescMethod): Binding {

@@ -1,13 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
-import {
-  type DescField,
-  type DescMessage,
-  type DescMethod,
-  type JsonObject,
-  type JsonValue,
-  ScalarType,
-} from '@bufbuild/protobuf';
+import type { DescMethod, JsonObject } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { readFieldRules, readRestRule, serviceCallers, takesIdempotencyKey } from '@ticketing/rest/codec/options.ts';
 import { createGrpcTransport } from '@ticketing/service-kit/client/grpc-transport.ts';
@@ -19,12 +11,15 @@ import { type System, startSystem } from '../e2e/harness.ts';
 import {
   type Api,
   callRpc,
-  type FieldResponse,
   idFor,
+  isRefused,
+  nested,
+  pathsTo,
   replayedBody,
   restApi,
   rpcApi,
   smallestRequest,
+  toSteps,
 } from './field-request.ts';
 
 const rpcServices = services.filter(({ contracts }) => contracts.length > 0);
@@ -61,33 +56,6 @@ async function isMethodServed(transport: ReturnType<typeof createGrpcTransport>,
   } catch (error) {
     return ConnectError.from(error).code !== Code.Unimplemented;
   }
-}
-
-/** The ways that lead from a message through the fields of a request to those that a condition selects. */
-function pathsTo(
-  message: DescMessage,
-  isWanted: (field: DescField) => boolean,
-  above: DescMessage[] = [],
-): DescField[][] {
-  if (above.includes(message)) return [];
-  return message.fields.flatMap((field) => [
-    ...(isWanted(field) ? [[field]] : []),
-    ...(field.message ? pathsTo(field.message, isWanted, [...above, message]).map((path) => [field, ...path]) : []),
-  ]);
-}
-
-const toSteps = (path: readonly DescField[]) =>
-  path.flatMap(({ fieldKind, jsonName }) => (fieldKind === 'list' ? [jsonName, '0'] : [jsonName]));
-
-/** An object with a value at the end of a path. */
-function nested([field, ...rest]: readonly DescField[], value: JsonValue): JsonObject {
-  const inner = !field || rest.length === 0 ? value : nested(rest, value);
-  return field ? { [field.jsonName]: field.fieldKind === 'list' ? [inner] : inner } : {};
-}
-
-/** Whether a field was refused for what it contains. */
-function isRefused({ violations }: FieldResponse, pointer: string, codes: readonly string[]): boolean {
-  return violations.some(({ pointer: at, code }) => at === pointer && codes.includes(code));
 }
 
 describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of requests to %s', (name) => {
@@ -167,7 +135,7 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
         const tooLong = await api.send(method, request(0), { 'idempotency-key': 'x'.repeat(256) });
         expect(tooLong.reason, where).toBe('invalid_idempotency_key');
         let successes = 0;
-        for (let choice = 0; choice < 8 && successes === 0; choice++) {
+        for (let choice = 0; choice < 2 && successes === 0; choice++) {
           const headers = { 'idempotency-key': randomUUID() };
           const first = await api.send(method, request(choice), headers);
           const again = await api.send(method, request(choice), headers);
@@ -182,57 +150,7 @@ describe.each(rpcServices.map(({ name }) => [name] as const))('the fields of req
     // Otherwise no response was ever stored.
     if (writes.length > 0) expect(replayed).toBeGreaterThan(0);
   });
-
-  // guarantee: H5
-  test('that take long texts delay nobody, whatever the text is', async () => {
-    const isLong = (field: DescField) =>
-      field.scalar === ScalarType.STRING && (readFieldRules(field).maxBytes ?? 0) >= longText;
-    let accepted = 0;
-    let fields = 0;
-    for (const [method, apis] of methods()) {
-      for (const path of pathsTo(method.input, isLong)) {
-        fields += 1;
-        const maxBytes = path.reduce((_, field) => readFieldRules(field).maxBytes ?? 0, 0);
-        // The handlers are the same over RPC, where a client may refuse a long response.
-        for (const api of apis.filter(({ name: apiName }) => apiName === 'REST')) {
-          const pointer = api.toPointer(method, toSteps(path));
-          const where = `${method.toString()} over ${api.name}, ${pointer}`;
-          const send = (text: string) =>
-            api.send(method, { ...smallestRequest(method.input, api), ...nested(path, text) });
-          expect(isRefused(await send('a'.repeat(maxBytes + 1)), pointer, ['too_long']), where).toBe(true);
-          for (const piece of ['<', '<ul><li>', '&amp;', '<a href="x', '"\\\n']) {
-            const sent = send(piece.repeat(Math.min(maxBytes, MiB) / piece.length));
-            const waited = await longestWait(system.findPorts(name).http, sent);
-            expect(waited, `${where}: ${piece}`).toBeLessThan(5_000);
-            if ((await sent).reason === undefined) accepted += 1;
-          }
-        }
-      }
-    }
-    // Otherwise no text was looked at.
-    if (fields > 0) expect(accepted).toBeGreaterThan(0);
-  });
 });
-
-const longText = 100_000;
-const MiB = 1024 * 1024;
-
-/** The longest time that another request waits for its response while a request is served, in ms. */
-async function longestWait(port: number, request: Promise<unknown>): Promise<number> {
-  let isServed = false;
-  let longest = 0;
-  const ended = request.finally(() => {
-    isServed = true;
-  });
-  while (!isServed) {
-    const startedAt = performance.now();
-    await fetch(`http://127.0.0.1:${port}/healthz`);
-    longest = Math.max(longest, performance.now() - startedAt);
-    await setTimeout(10);
-  }
-  await ended;
-  return longest;
-}
 
 const isWithId = (method: DescMethod) => readRestRule(method)?.path.includes('{') ?? false;
 

@@ -7,8 +7,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type System, startSystem } from '../e2e/harness.ts';
 import { type FuzzRequest, requestsFor } from './fuzz-request.ts';
 
-const totalMs = 30_000;
-
 let system: System;
 let check: ResponseCheck;
 let tokens: { admin: string; ordinary: string };
@@ -36,9 +34,7 @@ afterAll(() => system.stop());
 
 // guarantee: I36
 // asvs: 2.2.2
-test('no request that fits the OpenAPI document, nearly fits it, or makes no sense gets a 5xx or an unlisted response', {
-  timeout: 4 * 60_000,
-}, async () => {
+test('no request that fits the OpenAPI document, nearly fits it, or makes no sense gets a 5xx or an unlisted response', async () => {
   const response = await fetch(`${system.url}/openapi.json`);
   const document = (await response.json()) as OpenApiDocument;
   const operations = Object.entries(document.paths).flatMap(([path, byVerb]) =>
@@ -47,24 +43,15 @@ test('no request that fits the OpenAPI document, nearly fits it, or makes no sen
   // Deletions come last, so that the others find something.
   operations.sort((one, other) => Number(one.verb === 'DELETE') - Number(other.verb === 'DELETE'));
   const byStatus = new Map<number, number>();
-  const sentTo = new Map<string, number>();
   const failures: string[] = [];
-  const startedAt = performance.now();
-  for (const [index, { path, verb, operation }] of operations.entries()) {
-    const { operationId } = operation;
-    const leftMs = totalMs - (performance.now() - startedAt);
-    const until = performance.now() + leftMs / (operations.length - index);
+  for (const { path, verb, operation } of operations) {
     const send = async (request: FuzzRequest) => {
-      const sent = sentTo.get(operationId) ?? 0;
-      // On a slow machine there are fewer requests, but some for each operation.
-      if (sent >= 2 && performance.now() > until) return;
-      sentTo.set(operationId, sent + 1);
       const status = await sendRequest(verb, request);
       byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
       expect(status, 'a request of a client is no failure of the server').toBeLessThan(500);
     };
     const property = fc.asyncProperty(requestsFor(document, path, operation), send);
-    const result = await fc.check(property, { numRuns: 80 });
+    const result = await fc.check(property, { numRuns: 60 });
     // All operations are tried, so that one failure does not hide another.
     if (result.failed)
       failures.push(`${verb} ${path}: ${JSON.stringify(result.counterexample)}\n${result.errorInstance}`);
@@ -75,7 +62,6 @@ test('no request that fits the OpenAPI document, nearly fits it, or makes no sen
     `fuzzing: seed ${seed}, ${operations.length} operations, ${total} requests, failed: ${failures.length} (${statuses.join(', ')})\n`,
   );
   expect(failures).toEqual([]);
-  expect([...sentTo.keys()].sort()).toEqual(operations.map(({ operation }) => operation.operationId).sort());
   // The requests reach the handlers, and not only the checks before them.
   for (const status of [200, 201, 400, 403, 404]) expect(byStatus.get(status), `${status}`).toBeGreaterThan(0);
 });

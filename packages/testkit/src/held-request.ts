@@ -21,8 +21,6 @@ export interface HeldResponse {
   text: string;
   /** Whether the service has asked for the body with `100 Continue`. */
   isContinued: boolean;
-  /** How long the response took, in ms. */
-  ms: number;
 }
 
 /**
@@ -30,7 +28,6 @@ export interface HeldResponse {
  * when the response has ended, or the connection.
  */
 export function heldRequest({ heldBytes, body, signal, headers, ...address }: HeldRequest): Promise<HeldResponse> {
-  const startedAt = performance.now();
   const { promise, resolve } = Promise.withResolvers<HeldResponse>();
   const length = { 'content-length': body.length + (heldBytes ?? 0) };
   const sent = httpRequest({ ...address, agent: false, headers: { ...headers, ...length }, ...(signal && { signal }) });
@@ -39,7 +36,7 @@ export function heldRequest({ heldBytes, body, signal, headers, ...address }: He
     isContinued = true;
   });
   const settle = (part: Partial<HeldResponse>) =>
-    resolve({ status: undefined, headers: {}, text: '', isContinued, ms: performance.now() - startedAt, ...part });
+    resolve({ status: undefined, headers: {}, text: '', isContinued, ...part });
   sent.on('response', (response) => {
     const chunks: Buffer[] = [];
     response.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -89,8 +89,6 @@ export interface HostileResponse {
   /** The code of the error; undefined for a success, or if the stream ended without a response. */
   code: Code | undefined;
   httpStatus: number | undefined;
-  /** How long the response took, in ms. */
-  ms: number;
   headers: Readonly<Record<string, unknown>>;
   /** Whether the service has asked for the body with `100 Continue`. */
   isContinued: boolean;
@@ -127,7 +125,6 @@ function toHeaders({ protocol, token, compression = 'identity', headers }: Hosti
 }
 
 function sendHttp2(session: ClientHttp2Session, request: HostileRequest): Promise<HostileResponse> {
-  const startedAt = performance.now();
   const { promise, resolve } = Promise.withResolvers<HostileResponse>();
   const stream = session.request({ ':method': 'POST', ':path': request.path, te: 'trailers', ...toHeaders(request) });
   let headers: Record<string, unknown> = {};
@@ -144,7 +141,6 @@ function sendHttp2(session: ClientHttp2Session, request: HostileRequest): Promis
     resolve({
       code: codeOfGrpcStatus(headers['grpc-status']),
       httpStatus: headers[':status'] as number | undefined,
-      ms: performance.now() - startedAt,
       headers,
       isContinued,
     }),
@@ -162,8 +158,8 @@ function* splitPieces(body: Uint8Array): Generator<Uint8Array> {
 async function sendHttp1(port: number, request: HostileRequest): Promise<HostileResponse> {
   const { path, body, heldBytes } = request;
   const response = await heldRequest({ port, method: 'POST', path, headers: toHeaders(request), body, heldBytes });
-  const { status, headers, text, ms, isContinued } = response;
-  return { code: codeOfHttp1(headers, text), httpStatus: status, headers, ms, isContinued };
+  const { status, headers, text, isContinued } = response;
+  return { code: codeOfHttp1(headers, text), httpStatus: status, headers, isContinued };
 }
 
 function codeOfHttp1(headers: Readonly<Record<string, unknown>>, body: string): Code | undefined {
