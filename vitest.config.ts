@@ -35,7 +35,7 @@ const importing = (...modules: string[]) =>
     (file) => new RegExp(`testkit/(?:${modules.join('|')})\\.ts'`).test(readFileSync(file, 'utf8')),
   );
 
-/** What depends on the servers themselves: stores, events, each kind of query, and a file of each service that writes. */
+/** The files that depend on the servers themselves: stores, events, each kind of query, a file of each service that writes. */
 const onRealServers = [
   'packages/{events,store}/test/*.int.test.ts',
   'services/intents/src/{execution/execution,session/sessions,learning/learning}.int.test.ts',
@@ -81,7 +81,7 @@ const projects = {
 };
 const named = (folders: readonly string[]) => folders.map((folder) => `${folder}/*.test.ts`);
 
-/** What tests do in the parts that search for longer, elsewhere each time, and in the part that measures. */
+/** The parts in which tests search for longer, elsewhere each time, and the part in which they measure. */
 const efforts: Partial<Record<keyof typeof projects, string>> = { searches: 'deep', system: 'deep', timed: 'timed' };
 
 /** Configures `npm test`, and with `--mode PART` the parts of `npm run accept` that are tests. */

@@ -60,13 +60,13 @@ async function install(program = path('tools', 'cli', 'install.mjs')): Promise<{
   return { code, output };
 }
 
-const linesOf = (name: string) => (existsSync(path(name)) ? readFileSync(path(name), 'utf8').trim().split('\n') : []);
-const calls = () => linesOf('calls');
+const readLines = (name: string) => (existsSync(path(name)) ? readFileSync(path(name), 'utf8').trim().split('\n') : []);
+const calls = () => readLines('calls');
 
 it('installs once when several scripts start at the same time, and prints nothing to standard output', async () => {
   writeFileSync(path('hold'), '');
   const installing = Promise.all([install(), install(), install()]);
-  await expect.poll(() => new Set(linesOf('attempts')).size).toBe(3);
+  await expect.poll(() => new Set(readLines('attempts')).size).toBe(3);
   rmSync(path('hold'));
   const silent = { code: 0, output: '' };
   expect(await installing).toEqual([silent, silent, silent]);

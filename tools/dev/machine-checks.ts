@@ -1,4 +1,4 @@
-/** What lets the speed of the machine, or chance, decide a test, and what to write instead. */
+/** Patterns by which the speed of the machine, or chance, decides a test, each with advice what to write instead. */
 const patterns: readonly { pattern: RegExp; advice: string }[] = [
   {
     pattern:
