@@ -23,7 +23,7 @@ import {
   textViolations,
 } from './add-requested.ts';
 import { intentViolations } from './checks.ts';
-import { chooseRecipients, recipientViolations, replySubject } from './rules/reply.ts';
+import { chooseRecipients, recipientViolations, replySubject, withOneReplyPrefix } from './rules/reply.ts';
 import { mailFields, messageSender } from './sender.ts';
 import type { MessageViews, ShownReference } from './views.ts';
 
@@ -77,7 +77,8 @@ async function planReply(
   request: ReplyToTicketRequest,
   ticket: TicketState,
 ): Promise<MessageWithoutText> {
-  const { isDraft, subject = replySubject(ticket), intentIds } = request;
+  const { isDraft, intentIds } = request;
+  const subject = request.subject === undefined ? replySubject(ticket) : withOneReplyPrefix(request.subject);
   const sender = await messageSender(deps, call, request.subchannelId ?? ticket.subchannelId);
   if (request.private) {
     const { agentId, authorKey } = sender;

@@ -1,7 +1,7 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, test } from 'vitest';
 import { initialTicket, type TicketState } from '../../ticket/rules/fields.ts';
-import { chooseRecipients, chooseSender, recipientViolations, replySubject } from './reply.ts';
+import { chooseRecipients, chooseSender, recipientViolations, replySubject, withOneReplyPrefix } from './reply.ts';
 
 const nobody = { to: [], cc: [], bcc: [] };
 const isOurs = (address: string) => address === 'us@example.org';
@@ -40,12 +40,30 @@ test('only a mail that is sent needs a recipient, and only a mail has blind copi
 
 test.each([
   ['Meter', 'Re: Meter'],
-  ['re: Meter', 're: Meter'],
+  ['re: Meter', 'Re: Meter'],
+  ['Re: AW: Re: AW: Zähler', 'Re: Zähler'],
+  ['SV: VS: Mätare', 'Re: Mätare'],
+  ['Re[2]: RE(3): Re^2: R: Contatore', 'Re: Contatore'],
+  ['Antw.: Odp: YNT: RES : x', 'Re: Antw.: Odp: YNT: RES : x'],
+  ['Antw: Odp: YNT: RES : x', 'Re: x'],
+  ['回复：Re: 报价', 'Re: 报价'],
+  ['Fwd: Re: Meter', 'Re: Fwd: Re: Meter'],
+  ['Reminder: Meter', 'Re: Reminder: Meter'],
+  ['Re:', 'Re:'],
   [null, null],
   ['', null],
   ['x'.repeat(998), `Re: ${'x'.repeat(994)}`],
 ])('the subject %j is answered as %j', (subject, expected) => {
   expect(replySubject({ subject })).toBe(expected);
+});
+
+test.each([
+  ['AW: Re: Meter', 'Re: Meter'],
+  ['Re: Meter', 'Re: Meter'],
+  ['Meter', 'Meter'],
+  ['WG: Re: Meter', 'WG: Re: Meter'],
+])('the subject %j that is given becomes %j', (subject, expected) => {
+  expect(withOneReplyPrefix(subject)).toBe(expected);
 });
 
 test('the sender is the mailbox, else that of the installation', () => {

@@ -39,10 +39,19 @@ export function recipientViolations(
   return violations;
 }
 
+/** What mail programs write before the subject of a reply, in many languages, also several times. */
+const replyPrefixes =
+  /^\s*(?:(?:re|aw|antw|sv|vs|res|r|rif|odp|ynt|vá|rép|回复|答复|回覆|返信)(?: ?\[\d{1,3}\]| ?\(\d{1,3}\)|\^\d{1,3})? ?[:：]\s*)+/i;
+
 /** The subject of a reply without one. */
 export function replySubject({ subject }: Pick<TicketState, 'subject'>): string | null {
   if (subject === null || subject === '') return null;
-  return /^re:/i.test(subject) ? subject : cutChars(`Re: ${subject}`, 998);
+  return cutChars(`Re: ${subject.replace(replyPrefixes, '')}`.trim(), 998);
+}
+
+/** A subject with at most one sign of a reply. Source: RFC 5322, section 3.6.5. */
+export function withOneReplyPrefix(subject: string): string {
+  return replyPrefixes.test(subject) ? (replySubject({ subject }) ?? subject) : subject;
 }
 
 /** The sender of a reply: the mailbox with this id, else the sender of the installation. */
