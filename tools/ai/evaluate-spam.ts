@@ -10,6 +10,7 @@ import { parseMail } from '../../services/tickets/src/inbound-mail/parse.ts';
 import { defaultSettings } from '../../services/tickets/src/settings.ts';
 import { bodyTexts } from '../../services/tickets/src/text/rules/body-texts.ts';
 import { isProgrammatic } from '../../services/tickets/src/ticket/rules/spam.ts';
+import { programRules } from '../../services/tickets/src/ticket/rules/subchannels.ts';
 import { UsageError } from '../cli/command.ts';
 import { formatTable } from './format-table.ts';
 import { calibrationError } from './measures.ts';
@@ -90,7 +91,7 @@ async function readGroup(folder: string, isSpam: boolean): Promise<Mail[]> {
     const mail = await parseMail(await readFile(join(folder, name)));
     if ('problem' in mail) continue;
     const body = mail.body === null ? null : bodyTexts(mail.body, !mail.isHtml).bodyPlain;
-    const isRuled = isProgrammatic(defaultSettings.headerRules, mail.headers);
+    const isRuled = isProgrammatic(programRules(defaultSettings), mail.headers);
     mails.push({ text: { subject: mail.subject, body }, isSpam, isProgrammatic: isRuled });
   }
   return mails;

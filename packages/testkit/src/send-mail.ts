@@ -2,7 +2,12 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
 /** Sends a mail by SMTP, as another mail server would. Returns the codes of the replies to the recipients and to the data. */
-export async function sendMail(port: number, recipients: readonly string[], mail: string): Promise<string[]> {
+export async function sendMail(
+  port: number,
+  recipients: readonly string[],
+  mail: string,
+  from = 'kim@example.com',
+): Promise<string[]> {
   const socket = connect(port, '127.0.0.1');
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
   const reply = async (): Promise<string> => {
@@ -15,7 +20,7 @@ export async function sendMail(port: number, recipients: readonly string[], mail
   };
   await reply();
   await send('EHLO sender.example');
-  await send('MAIL FROM:<kim@example.com>');
+  await send(`MAIL FROM:<${from}>`);
   const codes: string[] = [];
   for (const recipient of recipients) codes.push(await send(`RCPT TO:<${recipient}>`));
   if (codes.includes('250')) {

@@ -123,7 +123,7 @@ export function openFeatures(parts: FeatureParts) {
   const drafts = { settings, tags, customers, conversationIds, runtime };
   const inserts = {
     ...{ tickets, attachments, mailQueue: mailer, runtime },
-    ...bind({ messages, settings, runtime }, { storeOpeningMail }),
+    ...bind({ messages, tickets, settings, runtime }, { storeOpeningMail }),
   };
   const ids = {
     sequence: idSequence(connection, 'ticket'),

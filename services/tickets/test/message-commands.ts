@@ -144,10 +144,9 @@ function incoming(index: number, isProgrammatic: boolean): Command {
     ticket.announce(
       {
         ...{ id, createdAt, direction: 'in', body: 'mail\n', private: false, isDraft: false, files: 0, agentId: null },
-        ...{ from: kim, to: [desk], cc: ['lee@example.com'], deliveryStatus: 'none', isFinal: true },
+        ...{ from: kim, to: [desk], cc: ['lee@example.com'], deliveryStatus: 'none', isFinal: true, isProgrammatic },
       },
       'conversation.created',
-      isProgrammatic,
     );
   });
 }

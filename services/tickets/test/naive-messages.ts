@@ -13,6 +13,8 @@ export interface NaiveMessage {
   publishedBy?: number;
   deliveryStatus: string;
   createdAt: string;
+  /** Whether a program sent it. */
+  isProgrammatic?: boolean;
   /** Whether it is the first message, or was sent or received: it cannot be changed or deleted. */
   isFinal: boolean;
 }
@@ -63,7 +65,7 @@ export class NaiveTicket {
 
   /** How many messages of a direction count. */
   count(direction: string): number {
-    return this.list.filter((one) => !one.isDraft && one.direction === direction).length;
+    return this.list.filter((one) => !one.isDraft && !one.isProgrammatic && one.direction === direction).length;
   }
 
   addDraft(message: NaiveMessage): void {
@@ -71,10 +73,11 @@ export class NaiveTicket {
   }
 
   /** Adds a message that is no draft, or publishes a draft. */
-  announce(message: NaiveMessage, type: string, isProgrammatic = false): void {
+  announce(message: NaiveMessage, type: string): void {
     this.messages.set(message.id, message);
     this.#change({ type, conversationId: message.id });
-    if (message.direction === 'in' && !isProgrammatic) this.status = 'open';
+    if (message.isProgrammatic) return;
+    if (message.direction === 'in') this.status = 'open';
     if (message.private) return;
     const { createdAt: at, direction } = message;
     if (direction === 'in' && at > (this.lastCustomerMessageAt ?? '')) this.lastCustomerMessageAt = at;

@@ -16,6 +16,8 @@ interface CustomerOfTicket {
 /** The part of a ticket by which its customer is identified. */
 interface IdentifiableTicket extends CustomerOfTicket, Omit<IdentifyingMessage, 'text' | 'earlier'> {
   id: number;
+  /** The address of the person who wrote the first message, if it is not the sender. */
+  author: string | null;
   channel: Channel;
   bodyPlain: string | null;
 }
@@ -60,8 +62,8 @@ interface IdentifyDeps {
 
 /** The first message of a ticket, as evidence of its customer. */
 export function firstMessage(ticket: IdentifiableTicket): IdentifyingMessage {
-  const { direction, from, fromName, to, subject, bodyPlain: text } = ticket;
-  return { direction, from, fromName, to, subject, text };
+  const { direction, author, from, fromName, to, subject, bodyPlain: text } = ticket;
+  return { direction, from: author ?? from, fromName, to, subject, text };
 }
 
 const customerFields = ['customerId', 'contractId', 'customerLegitimation'] as const;
@@ -120,7 +122,7 @@ export async function identifyByMessage(
   ticket: IdentifiableTicket,
   message: IdentifyingMessage,
 ): Promise<Identification> {
-  const isSameSender = message.from !== null && message.from === ticket.from;
+  const isSameSender = message.from !== null && message.from === firstMessage(ticket).from;
   const earlier = isSameSender ? [ticket.subject, ticket.bodyPlain] : [];
   const identification = await identify(deps, ticket, { ...message, earlier }, { mode: 'cached' });
   const { input, customer } = identification;

@@ -24,16 +24,23 @@ export const mailLimits = {
   subjectChars: 998,
   nameChars: 320,
   recipients: 500,
+  /** In which one mail is taken in. The SMTP receiver lets the sender transfer it again for the others. */
+  mailboxes: 10,
 };
 
 /** A mail as it is taken in: everything that becomes a header is one line, and every text has at most its limit. */
 export interface ParsedMail {
   /** With its angle brackets; null if there is none. */
   messageId: string | null;
-  /** SHA-256 of the mail in hexadecimal, which identifies a mail without a `Message-ID`. */
+  /**
+   * SHA-256 of its author, date, subject and parts, in hexadecimal, by which a mail that is transferred again is known.
+   * Without a date, by which repeated mails of a machine differ, it is that of all bytes.
+   */
   digest: string;
   /** The ids of the messages that it replies to, the nearest first. */
   answeredIds: readonly string[];
+  /** The ids in `References`, else in `In-Reply-To`, oldest first. */
+  references: readonly string[];
   /** Its `Date` in Unix seconds; null without a valid one. */
   date: number | null;
   /** An address as a rule; a sender without a valid one is kept as it is written. */
@@ -41,6 +48,8 @@ export interface ParsedMail {
   fromName: string | null;
   to: readonly string[];
   cc: readonly string[];
+  /** The addresses to which its author wants replies. */
+  replyTo: readonly string[];
   subject: string | null;
   body: string | null;
   isHtml: boolean;
@@ -70,11 +79,19 @@ export type MailCall = WriteCall & Pick<Call, 'log'>;
 /** A mail that was read, and what is decided about it. Units: `receivedAt` in Unix seconds. */
 export interface IncomingMail {
   mail: ParsedMail;
-  /** Identifies a repeated mail: its `Message-ID`, else the digest of its bytes. */
-  externalId: string;
+  /** The mailbox that has received it. */
   subchannelId: number | null;
   receivedAt: number;
   isProgrammatic: boolean;
+  /** The address of the person who wrote it, if it is not the sender. */
+  author: string | null;
+}
+
+/** A mail under the external id that it is to have. */
+export interface IdentifiedMail extends IncomingMail {
+  externalId: string;
+  /** The ticket that it answers. */
+  threadTicketId: number | undefined;
 }
 
 /** The message that a mail has become, and the outcome. */

@@ -4,7 +4,10 @@ import { messageIds, ownMessageId } from './message-ids.ts';
 it('finds the ids of a header in its order, whatever is between them', () => {
   expect(messageIds('<a@x>  <b@x>\t(comment) <c d@x> text <c@x>,<a@x>')).toEqual(['<a@x>', '<b@x>', '<c@x>', '<a@x>']);
   expect(messageIds('<<a@x>> <b@x')).toEqual(['<a@x>']);
-  for (const none of ['', 'a@x', '<', '>', '<>', '<<>>', '> <', '< a@x >', '<a\0>'])
+  expect(messageIds('a@x, b@x; (c@x) d@@x e')).toEqual(['<a@x>', '<b@x>']);
+  expect(messageIds('< a@x >')).toEqual(['<a@x>']);
+  expect(messageIds('&lt;a@x&gt; &LT;b@x&GT;')).toEqual(['<a@x>', '<b@x>']);
+  for (const none of ['', 'a', '@x', 'a@', '<', '>', '<>', '<<>>', '> <', '<a\0>'])
     expect(messageIds(none)).toEqual([]);
 });
 

@@ -6,11 +6,20 @@ const maxMessageIdChars = 998;
 const maxHeaderIds = 100;
 
 /**
- * The ids in the value of a header such as `References`, in its order, each with its angle brackets. Of a very long list
- * the last ones are returned. Time is linear in the input.
+ * The ids in the value of a header such as `References`, in its order, each with its angle brackets. Some programs write
+ * them without brackets, or with those of HTML. Of a very long list the last ones are returned. Time is linear in the
+ * input.
  */
 export function messageIds(value: string): string[] {
-  return (value.match(/<[^<>\s]+>/g) ?? []).filter(isMessageId).slice(-maxHeaderIds);
+  const text = value.replace(/&lt;/gi, '<').replace(/&gt;/gi, '>');
+  const ids = text.match(/<[^<>\s]+>/g) ?? withoutBrackets(text);
+  return ids.filter(isMessageId).slice(-maxHeaderIds);
+}
+
+/** The words of a text without brackets that have the form of an id. */
+function withoutBrackets(text: string): string[] {
+  const words = text.split(/[\s,;]+/).filter((word) => /^[^@<>"()]+@[^@<>"()]+$/.test(word));
+  return words.map((word) => `<${word}>`);
 }
 
 /** The id of a message: that in its `Message-ID`; some programs leave the angle brackets out. */
@@ -38,6 +47,12 @@ export function answeredIds(email: Email): string[] {
   const { inReplyTo = '', references = '' } = email;
   const named = [inReplyTo, references].flatMap((value) => messageIds(value).reverse());
   return [...new Set([...named, ...reportedIds(email)])].slice(0, maxAnsweredIds);
+}
+
+/** The ids of the thread that a mail continues, oldest first: `References`, which few programs leave out. */
+export function threadIds({ inReplyTo = '', references = '' }: Email): string[] {
+  const ids = messageIds(references);
+  return ids.length > 0 ? ids : messageIds(inReplyTo).slice(0, 1);
 }
 
 /** The ids of the mails that a report is about. Many servers name them nowhere else in a report of a failed delivery. */

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { cutBytes, cutChars } from '@ticketing/runtime/cut-text.ts';
 import PostalMime, { type Address, type Attachment, type Email, type Header, type Mailbox } from 'postal-mime';
-import { oneLine } from '../rules/mail-headers.ts';
+import { foldedAddress, oneLine } from '../rules/mail-headers.ts';
 import { mailLimits as limits, type MailFile, mailLimits, type ParsedMail, type UnreadableMail } from './mail.ts';
-import { answeredIds, ownMessageId } from './message-ids.ts';
+import { answeredIds, ownMessageId, threadIds } from './message-ids.ts';
 
 /** The fields of a parser that are not in its types. */
 interface Parser {
@@ -51,18 +51,32 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail | Unreadabl
   if (problem) return problem;
   return {
     messageId: ownMessageId(email.messageId ?? ''),
-    digest: createHash('sha256').update(raw).digest('hex'),
+    digest: email.date === undefined ? sha256(raw) : contentDigest({ ...email, from: sender.from, body, files }),
     answeredIds: answeredIds(email),
+    references: threadIds(email),
     date: readDate(email),
     ...sender,
     to: readAddresses(email.to),
     cc: readAddresses(email.cc),
+    replyTo: readAddresses(email.replyTo),
     subject: cutChars(oneLine(email.subject ?? '').trim(), limits.subjectChars) || null,
     body: body.trim() === '' ? null : body,
     isHtml: html !== undefined,
     headers: keptHeaders(email.headers),
     files,
   };
+}
+
+type DigestedMail = Pick<Email, 'date' | 'subject'> & Pick<ParsedMail, 'from' | 'files'> & { body: string };
+
+/** The digest of what a mail says. Headers that differ between two transfers of a mail are no part of it. */
+function contentDigest({ from, date, subject = '', body, files }: DigestedMail): string {
+  const parts = files.map(({ name, bytes }) => [name, sha256(bytes)]);
+  return sha256(JSON.stringify([foldedAddress(from), date, subject, body, parts]));
+}
+
+function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
 }
 
 async function read(raw: Uint8Array): Promise<Email | UnreadableMail> {

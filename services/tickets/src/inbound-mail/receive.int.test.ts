@@ -129,6 +129,23 @@ test('a mail becomes a ticket, with its first message', async () => {
   ]);
 });
 
+test('the reply to a mail of a form goes to the one whom Reply-To names, and the same for a later mail', async () => {
+  const headers = 'Reply-To: Support <support@example.org>, Kim <kim@example.com>\r\n';
+  const form = { id: newId(), from: 'Form <noreply@web.example>', headers };
+  const { ticketId } = await receive(form);
+  expect(await read(ticketId)).toMatchObject({
+    from: 'noreply@web.example',
+    replyRecipients: { to: ['kim@example.com'], cc: [] },
+  });
+  await receive({
+    from: 'Kim <kim@example.com>',
+    headers: `In-Reply-To: ${form.id}\r\nReply-To: kim@home.example\r\n`,
+  });
+  expect((await read(ticketId)).replyRecipients.to).toEqual(['kim@home.example']);
+  await receive({ from: 'kim@home.example', headers: `In-Reply-To: ${form.id}\r\n` });
+  expect((await read(ticketId)).replyRecipients.to).toEqual(['kim@home.example']);
+});
+
 test('no reply is recommended to our own mailboxes', async () => {
   const headers = 'Cc: Boss <boss@example.com>, SUPPORT+meter@Example.org\r\n';
   const { ticketId } = await receive({ id: newId(), headers, to: 'support@example.org' });
@@ -219,6 +236,16 @@ describe('a thread is found', () => {
     expect((await receive({ headers: `In-Reply-To: ${byAnswer}\r\n` })).ticketId).toBe(one.ticketId);
   });
 
+  test('by an id without brackets, or with those of HTML', async () => {
+    const id = newId();
+    const { ticketId } = await receive({ id });
+    const bare = id.slice(1, -1);
+    for (const value of [bare, `&lt;${bare}&gt;`, `(was ${bare}) ${bare}`]) {
+      expect((await receive({ headers: `In-Reply-To: ${value}\r\n` })).ticketId).toBe(ticketId);
+      expect((await receive({ headers: `References: x@y.org ${value}\r\n` })).ticketId).toBe(ticketId);
+    }
+  });
+
   test('by the message id of a message that was sent', async () => {
     const { ticketId } = await receive({});
     const path = `/ticket/${ticketId}/conversation/reply`;
@@ -266,43 +293,90 @@ describe('a thread is found', () => {
   });
 });
 
+const dated = 'Date: Tue, 03 Mar 2026 09:15:00 +0100\r\n';
+
 describe('a mail that is received again', () => {
-  test('is known by its message id, also as an answer, and changes nothing', async () => {
+  test('is known by its id and content, whatever its trace says, also as an answer, and changes nothing', async () => {
     const [id, answerId] = [newId(), newId()];
-    const first = await receive({ id });
-    const answer = { id: answerId, headers: `In-Reply-To: ${id}\r\n` };
+    const first = await receive({ id, headers: dated });
+    const answer = { id: answerId, headers: `In-Reply-To: ${id}\r\n${dated}` };
     const added = await receive(answer);
     await close(first.ticketId);
     const before = await read(first.ticketId);
-    expect(await receive({ id, subject: 'other' })).toEqual({ ...first, outcome: 'ALREADY_KNOWN' });
-    expect(await receive(answer)).toEqual({ ...added, outcome: 'ALREADY_KNOWN' });
+    const trace = 'Received: by mx2\r\nDelivered-To: x@y.org\r\nX-Spam-Score: 3\r\n';
+    const again = { id, headers: `${trace}${dated}`, from: 'Kim O. <KIM@example.com>' };
+    expect(await receive(again)).toEqual({ ...first, outcome: 'ALREADY_KNOWN' });
+    expect(await receive({ ...answer, headers: `${trace}${answer.headers}` })).toEqual({
+      ...added,
+      outcome: 'ALREADY_KNOWN',
+    });
     expect(await read(first.ticketId)).toEqual(before);
   });
 
-  test('is known by its content if it has no message id', async () => {
+  test.each([
+    ['subject', { subject: 'Package 2 is broken' }],
+    ['text', { body: 'Package 2 is broken' }],
+    ['date', { headers: 'Date: Wed, 11 Mar 2026 09:15:00 +0100\r\n' }],
+    ['sender', { from: 'two@example.net' }],
+    ['file', { headers: `${dated}Content-Type: application/x-y; name=a\r\n` }],
+  ])('is another mail with another %s, and known as such', async (_, changed) => {
+    const id = newId();
+    const opening = await receive({ id, headers: dated });
+    const other = await receive({ id, headers: dated, ...changed });
+    expect(other.outcome).toBe('TICKET_CREATED');
+    expect(other.ticketId).not.toBe(opening.ticketId);
+    const third = await receive({ id, headers: dated, ...changed, body: 'a third one' });
+    expect(third.outcome).toBe('TICKET_CREATED');
+    expect(await receive({ id, headers: dated })).toEqual({ ...opening, outcome: 'ALREADY_KNOWN' });
+    expect(await receive({ id, headers: dated, ...changed })).toEqual({ ...other, outcome: 'ALREADY_KNOWN' });
+    const fourth = { id, headers: dated, ...changed, body: 'a fourth one' };
+    expect((await receive(fourth)).outcome).toBe('TICKET_CREATED');
+    expect((await receive(fourth)).outcome).toBe('ALREADY_KNOWN');
+    const answerId = newId();
+    const headers = `In-Reply-To: ${id}\r\n`;
+    const answer = await receive({ id: answerId, headers: `${dated}${headers}` });
+    const answers = { id: answerId, headers: `${dated}${headers}`, body: 'another answer' };
+    const added = await receive(answers);
+    expect(added).toMatchObject({ ticketId: answer.ticketId, outcome: 'MESSAGE_ADDED' });
+    expect(added.conversationId).not.toBe(answer.conversationId);
+    expect(await receive(answers)).toEqual({ ...added, outcome: 'ALREADY_KNOWN' });
+  });
+
+  test('is known by all of its bytes if it has no date', async () => {
     const first = await receive({ id: null, body: 'one' });
     expect(await receive({ id: null, body: 'one' })).toEqual({ ...first, outcome: 'ALREADY_KNOWN' });
     expect((await receive({ id: null, body: 'two' })).outcome).toBe('TICKET_CREATED');
+    expect((await receive({ id: null, body: 'one', headers: 'Received: x\r\n' })).outcome).toBe('TICKET_CREATED');
+    const withDate = { id: null, body: 'one', headers: dated };
+    const second = await receive(withDate);
+    expect(second.outcome).toBe('TICKET_CREATED');
+    expect(await receive({ ...withDate, headers: `Received: x\r\n${dated}` })).toEqual({
+      ...second,
+      outcome: 'ALREADY_KNOWN',
+    });
   });
 
-  test('is another mail if it has another sender, once for the same bytes', async () => {
-    const [id, answerId] = [newId(), newId()];
-    const first = await receive({ id });
-    const headers = `In-Reply-To: ${id}\r\n`;
-    const answer = await receive({ id: answerId, headers });
-    expect(await receive({ id, from: 'KIM@example.com' })).toEqual({ ...first, outcome: 'ALREADY_KNOWN' });
-    const other = { id, from: 'two@example.net', body: 'Something else' };
-    const second = await receive(other);
-    expect(second.outcome).toBe('TICKET_CREATED');
-    expect((await read(second.ticketId)).body).toBe('Something else\n');
-    expect(await receive(other)).toEqual({ ...second, outcome: 'ALREADY_KNOWN' });
-    expect((await receive({ ...other, body: 'And more' })).outcome).toBe('TICKET_CREATED');
-    const otherAnswer = { ...other, id: answerId, headers };
-    const added = await receive(otherAnswer);
-    expect(added).toMatchObject({ ticketId: first.ticketId, outcome: 'MESSAGE_ADDED' });
-    expect(added.conversationId).not.toBe(answer.conversationId);
-    expect(await receive(otherAnswer)).toEqual({ ...added, outcome: 'ALREADY_KNOWN' });
-    expect(await list(first.ticketId)).toHaveLength(3);
+  test('by another mailbox becomes a ticket there, and the answers to it find the ticket of their mailbox', async () => {
+    const id = newId();
+    const both = { id, headers: dated, to: 'support@example.org, sales@example.org' };
+    const response = await processNow().receiveMail(call, request(both));
+    expect(response.otherTicketIds).toHaveLength(1);
+    const [sales = 0] = response.otherTicketIds;
+    expect(await read(response.ticketId)).toMatchObject({ subchannelId: 1 });
+    expect(await read(sales)).toMatchObject({ subchannelId: 2, body: 'Hello\n' });
+    expect(await receive(both, { subchannelId: 2 })).toMatchObject({ ticketId: sales, outcome: 'ALREADY_KNOWN' });
+    const answer = (to: string) => receive({ to, headers: `In-Reply-To: ${id}\r\n` });
+    expect((await answer('sales@example.org')).ticketId).toBe(sales);
+    expect((await answer('support@example.org')).ticketId).toBe(response.ticketId);
+  });
+
+  test('by another mailbox is known if it answers a ticket', async () => {
+    const id = newId();
+    const { ticketId } = await receive({ id });
+    const answer = { id: newId(), headers: `${dated}In-Reply-To: ${id}\r\n` };
+    const received = await Promise.all([1, 2, 1, 2].map((subchannelId) => receive(answer, { subchannelId })));
+    expect(new Set(received.map((one) => one.conversationId)).size).toBe(1);
+    expect(await list(ticketId)).toHaveLength(2);
   });
 
   test('is not known by the id of a note', async () => {
@@ -405,14 +479,14 @@ describe('the mailbox', () => {
 });
 
 test('a mail counts as received now, or at its date, which is never in the future', async () => {
-  const dated = (date: string) => ({ headers: `Date: ${date}\r\n` });
+  const at = (date: string) => ({ headers: `Date: ${date}\r\n` });
   const createdAt = async (mail: MailOptions, keepDate: boolean) => {
     const { ticketId } = await receive(mail, { keepDate });
     return Date.parse(`${(await read(ticketId)).createdAt.replace(' ', 'T')}Z`);
   };
-  const old = dated('Thu, 22 Aug 2002 12:46:18 +0200');
+  const old = at('Thu, 22 Aug 2002 12:46:18 +0200');
   expect(await createdAt(old, true)).toBe(Date.UTC(2002, 7, 22, 10, 46, 18));
-  for (const mail of [dated('Thu, 22 Aug 2099 12:46:18 +0200'), dated('1 Jan 1960 00:00:00 GMT'), dated('never'), {}]) {
+  for (const mail of [at('Thu, 22 Aug 2099 12:46:18 +0200'), at('1 Jan 1960 00:00:00 GMT'), at('never'), {}]) {
     expect(Math.abs((await createdAt(mail, true)) - Date.now())).toBeLessThan(60_000);
   }
   expect(Math.abs((await createdAt(old, false)) - Date.now())).toBeLessThan(60_000);
@@ -430,6 +504,47 @@ describe('a mail of a program', () => {
     const answer = await receive({ headers: `In-Reply-To: ${id}\r\n${automatic}` });
     expect(answer).toMatchObject({ ticketId: created.ticketId, outcome: 'MESSAGE_ADDED' });
     expect((await read(created.ticketId)).status).toBe('closed');
+  });
+
+  test.each([
+    ['an absence note with our token', 'Re: Meter', { headers: automatic, from: 'lee@example.com' }],
+    [
+      'a report of a mail server',
+      'Undeliverable: Re: Meter',
+      { headers: 'Content-Type: multipart/report; boundary=b\r\n', from: 'postmaster@mx.example' },
+    ],
+    ['one with a null return path', 'failure notice', { headers: 'Return-Path: <>\r\n' }],
+  ])('%s changes nothing of the ticket but its messages', async (_, subject, mail) => {
+    const id = newId();
+    const { ticketId } = await receive({ id, headers: `${dated}Cc: lee@example.com\r\n` });
+    await close(ticketId);
+    const before = await read(ticketId);
+    const token = processNow().ticketTokens.mark(subject, ticketId);
+    expect(await receive({ ...mail, subject: token })).toMatchObject({ ticketId, outcome: 'MESSAGE_ADDED' });
+    const { version: _version, modifiedAt: _modifiedAt, ...after } = await read(ticketId);
+    expect(before).toMatchObject(after);
+    expect(after.replyRecipients).toEqual({ to: ['kim@example.com'], cc: ['lee@example.com'], bcc: [] });
+    expect(await list(ticketId)).toHaveLength(2);
+  });
+
+  test('is not answered: the next mail answers the last one of a person, in its thread', async () => {
+    const ids = [newId(), newId(), newId(), newId()] as const;
+    const { ticketId } = await receive({ id: ids[1], headers: `References: <before@x.org> ${ids[0]}\r\n` });
+    const reply = async () => {
+      const body = { content: { message: 'We come.', type: 'text' } };
+      const { json } = await tickets.request('POST', `/ticket/${ticketId}/conversation/reply`, { body });
+      const { mail } = (await tickets.database
+        .collection<{ _id: number; mail: { references: string[] } }>('conversations')
+        .findOne({ _id: json.id })) ?? { mail: undefined };
+      return { id: json.conversation.externalConversationId as string, references: mail?.references };
+    };
+    await receive({ id: ids[2], headers: `In-Reply-To: ${ids[1]}\r\n${automatic}` });
+    const first = await reply();
+    expect(first.references).toEqual(['<before@x.org>', ids[0], ids[1]]);
+    await receive({ id: ids[3], headers: `In-Reply-To: ${first.id}\r\nReferences: ${ids[1]} ${first.id}\r\n` });
+    const second = await reply();
+    expect(second.references).toEqual([ids[1], first.id, ids[3]]);
+    expect((await reply()).references).toEqual([ids[1], first.id, ids[3], second.id]);
   });
 
   // spec: 5.4

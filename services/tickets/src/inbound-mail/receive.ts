@@ -9,13 +9,22 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { AddedMessage } from '../message/add.ts';
 import { isPartOfTicket, isSentBy } from '../message/checks.ts';
+import { isClaimOf, type MessageReference } from '../message/external-id-store.ts';
 import { ticketTokenHeader } from '../message/rules/outgoing-mail.ts';
 import { findSubchannelViolations } from '../ticket/checks.ts';
+import { authorAddress } from '../ticket/rules/reply-recipients.ts';
 import { isProgrammatic } from '../ticket/rules/spam.ts';
-import { findMailbox } from '../ticket/rules/subchannels.ts';
+import { findMailboxes, programRules } from '../ticket/rules/subchannels.ts';
 import { ticketSubject } from '../ticket/store/document.ts';
-import type { IncomingMail, MailCall, ParsedMail, ReceivedMail } from './mail.ts';
-import { addMailToTicket, createTicketOfMail, type InboundMailDeps } from './to-ticket.ts';
+import {
+  type IdentifiedMail,
+  type IncomingMail,
+  type MailCall,
+  mailLimits,
+  type ParsedMail,
+  type ReceivedMail,
+} from './mail.ts';
+import { addMailToTicket, createTicketOfMail, type InboundMailDeps, mailIdentity } from './to-ticket.ts';
 
 /** Takes in an e-mail. Errors: those of `takeInMail`. Source: docs/reference/api.md, Incoming mail. */
 export async function receiveMail(
@@ -23,14 +32,15 @@ export async function receiveMail(
   call: Call,
   { mail, subchannelId, keepDate = false }: ReceiveMailRequest,
 ): Promise<ReceiveMailResponse> {
-  const received = await takeInMail(deps, call, {
+  const [received, ...others] = await takeInMail(deps, call, {
     raw: mail,
     subchannelId,
     keepDate,
     sender: callerKey(call.caller),
   });
-  call.idempotency?.addSubject(ticketSubject(received.ticketId));
-  return { $typeName: 'ticketing.tickets.v1.ReceiveMailResponse', ...received };
+  const otherTicketIds = [...new Set(others.map(({ ticketId }) => ticketId))];
+  for (const ticketId of [received.ticketId, ...otherTicketIds]) call.idempotency?.addSubject(ticketSubject(ticketId));
+  return { $typeName: 'ticketing.tickets.v1.ReceiveMailResponse', ...received, otherTicketIds };
 }
 
 /** A mail that has arrived. */
@@ -40,6 +50,8 @@ interface ArrivedMail {
   subchannelId?: number | undefined;
   /** The recipients to which it was transferred, if known. */
   recipients?: readonly string[];
+  /** The address to which failures are reported, if known: empty if to nobody, as in a report. */
+  returnPath?: string;
   /** Whether it counts as received at its `Date`. */
   keepDate: boolean;
   /** Names the sender, for a fair share of the work. */
@@ -47,76 +59,134 @@ interface ArrivedMail {
 }
 
 /**
- * Takes in a mail: as a message of the ticket that it replies to, else as a new ticket. The call may be repeated at any
- * time, even after a crash; the mail is taken in once. It is identified by its `Message-ID` if the message that has the
- * id is of the same sender, else by its bytes.
+ * Takes in a mail, once in each mailbox that received it: as a message of the ticket that it replies to, else as a new
+ * ticket. The call may be repeated at any time, even after a crash; the mail is taken in once. It is known if a message
+ * has its `Message-ID` and is of the same mail: of the same author, date, subject and parts, in the same mailbox or in
+ * the ticket that the mail answers.
  *
  * Errors: invalid_mail, mail_too_large, mail_loop; unknown_subchannel, subchannel_disabled, settings_unavailable;
  * sandbox_busy, sandbox_crashed, store_unavailable, concurrent_change.
  * Source: docs/reference/api.md, Incoming mail.
  */
-export async function takeInMail(deps: InboundMailDeps, call: MailCall, arrived: ArrivedMail): Promise<ReceivedMail> {
-  const incoming = await readMail(deps, arrived);
-  const { mail } = incoming;
-  const { isInserted, ...received } = await takeIn(deps, call, incoming);
-  if (isInserted || (await isSentBy({ ...deps.messages, ...deps }, received, mail.from))) return received;
-  // Another sender has used its id before, which must not make the mail disappear.
-  const { isInserted: _, ...other } = await takeIn(deps, call, { ...incoming, externalId: digestId(mail) });
-  return other;
-}
-
-/** Takes in a mail under its external id, unless that is known. */
-async function takeIn(
+export async function takeInMail(
   deps: InboundMailDeps,
   call: MailCall,
-  incoming: IncomingMail,
-): Promise<ReceivedMail & Pick<AddedMessage, 'isInserted'>> {
-  const known = await deps.writer.findKnown(incoming.externalId);
-  if (known) return { ...known, outcome: ReceivedMailOutcome.ALREADY_KNOWN, isInserted: false };
-  requireNotOurs(deps, incoming.mail);
-  const ticketId = await findThread(deps, incoming.mail);
-  if (ticketId !== undefined) {
-    await requireNoLoop(deps, ticketId, incoming);
-    const added = await addMailToTicket(deps, call, ticketId, incoming);
-    if (added) return { ...added, outcome: ReceivedMailOutcome.MESSAGE_ADDED };
+  arrived: ArrivedMail,
+): Promise<[ReceivedMail, ...ReceivedMail[]]> {
+  const [mailbox, ...others] = await readMail(deps, arrived);
+  const first = await takeInMailbox(deps, call, mailbox);
+  const received: [ReceivedMail, ...ReceivedMail[]] = [first];
+  for (const incoming of others) received.push(await takeInMailbox(deps, call, incoming));
+  return received;
+}
+
+/** Takes in the mail of a mailbox, under the first external id that no other mail has. */
+async function takeInMailbox(deps: InboundMailDeps, call: MailCall, incoming: IncomingMail): Promise<ReceivedMail> {
+  const threadTicketId = await findThread(deps, incoming);
+  for (const externalId of externalIds(incoming)) {
+    const received = await takeIn(deps, call, { ...incoming, externalId, threadTicketId });
+    if (received) return received;
   }
-  const created = await createTicketOfMail(deps, call, incoming);
-  return { ...created, isInserted: created.outcome === ReceivedMailOutcome.TICKET_CREATED };
+  throw new DomainError('aborted', 'concurrent_change', 'Another mail has each id of this one.');
 }
 
-/** The external id of a mail that is known by its bytes. */
-function digestId({ digest }: ParsedMail): string {
-  return `sha256:${digest}`;
+/**
+ * The external ids of a mail: its `Message-ID`, then the one that only its mailbox uses, because a mail to two mailboxes
+ * becomes two tickets, then its digest, because machines repeat ids for other mails.
+ */
+function externalIds({ mail: { messageId, digest }, subchannelId }: IncomingMail): string[] {
+  const ofContent = `sha256:${digest}${subchannelId === null ? '' : ` ${subchannelId}`}`;
+  return messageId === null ? [ofContent] : [messageId, mailboxId(messageId, subchannelId), ofContent];
 }
 
-async function readMail(deps: InboundMailDeps, arrived: ArrivedMail): Promise<IncomingMail> {
+function mailboxId(messageId: string, subchannelId: number | null): string {
+  return `${messageId} ${subchannelId ?? ''}`.trim();
+}
+
+/** Takes in a mail under its external id, unless it is known. Returns undefined if another mail has the id. */
+async function takeIn(deps: InboundMailDeps, call: MailCall, mail: IdentifiedMail): Promise<ReceivedMail | undefined> {
+  const known = await findKnown(deps, mail);
+  if (known === 'other') return undefined;
+  if (known) return { ...known, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
+  requireNotOurs(deps, mail.mail);
+  const { threadTicketId } = mail;
+  if (threadTicketId !== undefined) {
+    await requireNoLoop(deps, threadTicketId, mail);
+    const added = await addMailToTicket(deps, call, threadTicketId, mail);
+    if (added?.isTaken) return undefined;
+    if (added) return toReceived(deps, mail, added, ReceivedMailOutcome.MESSAGE_ADDED);
+  }
+  const created = await createTicketOfMail(deps, call, mail);
+  if (!created) return undefined;
+  const isInserted = created.outcome === ReceivedMailOutcome.TICKET_CREATED;
+  return toReceived(deps, mail, { ...created, isInserted }, created.outcome);
+}
+
+/** The message that has the external id of a mail, if it is part of its ticket; `other` if another mail has the id. */
+async function findKnown(deps: InboundMailDeps, mail: IdentifiedMail): Promise<MessageReference | 'other' | undefined> {
+  const [claimed] = await deps.messages.externalMessageIds.find([mail.externalId]);
+  if (!claimed) return undefined;
+  const isSame = isClaimOf(claimed, mailIdentity(mail), mail.threadTicketId);
+  if (isSame === false) return 'other';
+  if (!(await isPartOfTicket(deps, claimed))) return undefined;
+  const { ticketId, conversationId } = claimed;
+  return isSame || (await isOfSender(deps, claimed, mail)) ? { ticketId, conversationId } : 'other';
+}
+
+/** A mail that was taken in, or undefined if the message that has its id is of another sender. */
+async function toReceived(
+  deps: InboundMailDeps,
+  mail: IdentifiedMail,
+  { ticketId, conversationId, isInserted }: Pick<AddedMessage, 'ticketId' | 'conversationId' | 'isInserted'>,
+  outcome: ReceivedMailOutcome,
+): Promise<ReceivedMail | undefined> {
+  const isOwn = isInserted || (await isOfSender(deps, { ticketId, conversationId }, mail));
+  return isOwn ? { ticketId, conversationId, outcome } : undefined;
+}
+
+/** Whether a message is of the sender of a mail: all that is known of one that was sent, recorded, or received earlier. */
+function isOfSender(
+  { tickets, messages }: InboundMailDeps,
+  message: MessageReference,
+  { mail }: IdentifiedMail,
+): Promise<boolean> {
+  return isSentBy({ tickets, conversations: messages.conversations }, message, mail.from);
+}
+
+/** The mail, once for each mailbox that has received it, or once without a mailbox. */
+async function readMail(deps: InboundMailDeps, arrived: ArrivedMail): Promise<[IncomingMail, ...IncomingMail[]]> {
   const mail = await deps.mailReader.read(arrived.sender, arrived.raw);
   if ('problem' in mail) {
     throw new DomainError('invalid_argument', mail.isTooLarge ? 'mail_too_large' : 'invalid_mail', mail.problem);
   }
   const now = secondsNow(deps.attachments.runtime);
-  const { headerRules } = await deps.settings();
-  return {
+  const settings = await deps.settings();
+  const programs = programRules(settings);
+  const author = authorAddress(mail, programs.isOurs);
+  const incoming = {
     mail,
-    externalId: mail.messageId ?? digestId(mail),
-    subchannelId: await findSubchannel(deps, mail, arrived),
     receivedAt: arrived.keepDate && mail.date !== null && mail.date >= 0 ? Math.min(mail.date, now) : now,
-    isProgrammatic: isProgrammatic(headerRules, mail.headers),
+    isProgrammatic: arrived.returnPath === '' || isProgrammatic(programs, mail.headers),
+    author: author === mail.from ? null : author,
   };
+  const [first = null, ...others] = await findSubchannels(deps, mail, arrived);
+  return [{ ...incoming, subchannelId: first }, ...others.map((subchannelId) => ({ ...incoming, subchannelId }))];
 }
 
-async function findSubchannel(
+async function findSubchannels(
   deps: InboundMailDeps,
   mail: ParsedMail,
   { subchannelId, recipients = [] }: ArrivedMail,
-): Promise<number | null> {
+): Promise<number[]> {
   if (subchannelId === undefined) {
     const { subchannels } = await deps.settings();
-    return findMailbox([...recipients, ...mail.to, ...mail.cc], subchannels) ?? null;
+    const transferred = findMailboxes(recipients, subchannels);
+    const found = transferred.length > 0 ? transferred : findMailboxes([...mail.to, ...mail.cc], subchannels);
+    return found.slice(0, mailLimits.mailboxes);
   }
   const violations = await findSubchannelViolations(deps.settings, [{ input: { subchannelId }, pointer: '#' }]);
   if (violations.length > 0) throw invalidInput(violations);
-  return subchannelId;
+  return [subchannelId];
 }
 
 /** More hops than any mail needs (RFC 5321, section 6.3). */
@@ -134,10 +204,12 @@ function requireNotOurs({ ticketTokens }: InboundMailDeps, { headers }: ParsedMa
 
 /**
  * Finds the ticket that a mail belongs to: the ticket of the nearest message that it replies to, else the one of the
- * token in its subject. Deleted tickets are ignored.
+ * token in its subject. Of a mail that two mailboxes have, the message of the receiving mailbox counts. Deleted tickets
+ * are ignored.
  */
-async function findThread(deps: InboundMailDeps, mail: ParsedMail): Promise<number | undefined> {
-  const answered = mail.answeredIds.length === 0 ? [] : await deps.messages.externalMessageIds.find(mail.answeredIds);
+async function findThread(deps: InboundMailDeps, { mail, subchannelId }: IncomingMail): Promise<number | undefined> {
+  const ids = mail.answeredIds.flatMap((id) => [mailboxId(id, subchannelId), id]);
+  const answered = ids.length === 0 ? [] : await deps.messages.externalMessageIds.find(ids);
   for (const message of answered) if (await isPartOfTicket(deps, message)) return message.ticketId;
   const ticketId = mail.subject === null ? undefined : deps.ticketTokens.find(mail.subject);
   return ticketId !== undefined && (await deps.tickets.findMessages(ticketId)) ? ticketId : undefined;

@@ -41,14 +41,23 @@ test('a mail is stored before it is acknowledged, in the mailbox of its recipien
   ]);
 });
 
-test('a mail for several mailboxes becomes one ticket, in the first of them, also in several transactions', async () => {
+test('a mail for two mailboxes becomes a ticket in each, also in several transactions', async () => {
   const before = (await documents()).length;
   const mail = mailOf('To: sales@example.org, support@example.org\r\n');
   expect(await sendMail(port, ['support@example.org', 'sales@example.org'], mail)).toEqual(['250', '250', '250']);
-  expect(await sendMail(port, ['sales@example.org'], mail)).toEqual(['250', '250']);
+  for (const one of ['sales', 'support']) {
+    expect(await sendMail(port, [`${one}@example.org`], mail)).toEqual(['250', '250']);
+  }
   const stored = await documents();
-  expect(stored).toHaveLength(before + 1);
-  expect(stored.at(-1)).toMatchObject({ subchannelId: 1 });
+  expect(stored.slice(before)).toMatchObject([{ subchannelId: 1 }, { subchannelId: 2 }]);
+  const other = mailOf('To: sales@example.org, support@example.org\r\n');
+  for (const one of ['sales', 'support']) await sendMail(port, [`${one}@example.org`], other);
+  expect((await documents()).slice(before + 2)).toMatchObject([{ subchannelId: 2 }, { subchannelId: 1 }]);
+});
+
+test('a mail with a null return path is one of a program', async () => {
+  expect(await sendMail(port, ['support@example.org'], mailOf(), '')).toEqual(['250', '250']);
+  expect((await documents()).at(-1)).toMatchObject({ spamStatus: 'auto_programmatic' });
 });
 
 test('mails for others, unreadable ones and loops are refused for good, and later ones are taken', async () => {

@@ -18,17 +18,18 @@ afterEach(async () => {
 
 interface Received {
   mail: string;
+  from: string;
   recipients: readonly string[];
 }
 
 interface StartOptions {
   limits?: Partial<SmtpLimits>;
   receive?: MailHandler['receive'];
-  accepts?: MailHandler['accepts'];
+  findMailbox?: MailHandler['findMailbox'];
   tls?: { cert: string; key: string };
 }
 
-async function start({ limits = {}, receive, accepts, tls }: StartOptions = {}) {
+async function start({ limits = {}, receive, findMailbox, tls }: StartOptions = {}) {
   const received: Received[] = [];
   const log = createLogger('test', 'silent');
   let port = 0;
@@ -44,11 +45,11 @@ async function start({ limits = {}, receive, accepts, tls }: StartOptions = {}) 
     },
     log,
     handler: {
-      accepts: accepts ?? (async (address) => address === 'support@example.org'),
+      findMailbox: findMailbox ?? (async (address) => (address === 'support@example.org' ? 1 : undefined)),
       receive:
         receive ??
-        (async (mail, recipients) => {
-          received.push({ mail: mail.toString('latin1'), recipients });
+        (async (mail, { from, to }) => {
+          received.push({ mail: mail.toString('latin1'), from, recipients: to });
         }),
     },
   });
@@ -121,8 +122,8 @@ it('takes mails for its mailboxes, several on a connection, with dots and NUL as
   await begin(smtp);
   expect(await smtp.send('Subject: two\r\n\r\n.')).toBe('250');
   expect(await smtp.send('QUIT')).toBe('221');
-  expect(received).toEqual([
-    { mail: 'Subject: one\r\n\r\n.dot\0\r\n', recipients: ['support@example.org'] },
+  expect(received).toMatchObject([
+    { from: 'ada@example.org', mail: 'Subject: one\r\n\r\n.dot\0\r\n', recipients: ['support@example.org'] },
     { mail: 'Subject: two\r\n\r\n', recipients: ['support@example.org'] },
   ]);
 });
@@ -172,7 +173,7 @@ it('has no command to log in, and none of old programs', async () => {
 });
 
 it('refuses addresses with control characters', async () => {
-  const { port } = await start({ accepts: async () => true });
+  const { port } = await start({ findMailbox: async () => 1 });
   const smtp = await greet(port);
   expect(await smtp.send('MAIL FROM:<a\0b@x.org>')).toBe('501');
   expect(await smtp.send('MAIL FROM:<a@x.org> ENVID=a+0D+0Ab')).toBe('501');
@@ -259,7 +260,7 @@ it.each([
 
 it('asks to try again if it is not known which mailboxes there are', async () => {
   const { port } = await start({
-    accepts: async () => {
+    findMailbox: async () => {
       throw new DomainError('unavailable', 'settings_unavailable', 'not known yet');
     },
   });
@@ -270,7 +271,7 @@ it('asks to try again if it is not known which mailboxes there are', async () =>
 
 // guarantee: I12
 it('has limits of recipients, connections, connections of an address, and idle time', async () => {
-  const { port } = await start({ accepts: async () => true, limits: { recipients: 2, connectionsPerAddress: 2 } });
+  const { port } = await start({ findMailbox: async () => 1, limits: { recipients: 2, connectionsPerAddress: 2 } });
   const smtp = await greet(port);
   await smtp.send('MAIL FROM:<a@x.org>');
   const codes = [];
@@ -291,6 +292,26 @@ it('has limits of recipients, connections, connections of an address, and idle t
   silent.socket.once('data', () => silent.write('EHLO sender.example\r\n'));
   await silent.closed;
   expect(silent.lastCode()).toBe('421');
+});
+
+it('takes a mail for ten mailboxes at once, and lets its sender transfer it again for others', async () => {
+  const { port, received } = await start({ findMailbox: async (address) => Number(/\d+/.exec(address)?.[0]) });
+  const smtp = await greet(port);
+  const codesOf = async (names: readonly string[]) => {
+    await smtp.send('MAIL FROM:<>');
+    const codes = [];
+    for (const name of names) codes.push(await smtp.send(`RCPT TO:<${name}@x.org>`));
+    await smtp.send('DATA');
+    await smtp.send('Subject: all\r\n\r\n.');
+    return codes;
+  };
+  const names = Array.from({ length: 12 }, (_, index) => `box${index}`);
+  expect(await codesOf([...names, 'again0'])).toEqual([...Array(10).fill('250'), '452', '452', '250']);
+  expect(await codesOf(names.slice(10))).toEqual(['250', '250']);
+  expect(received.map(({ from, recipients }) => [from, recipients.length])).toEqual([
+    ['', 11],
+    ['', 2],
+  ]);
 });
 
 // guarantee: I12
@@ -377,7 +398,7 @@ it('refuses to start on a port that is taken', async () => {
       limits: { ...defaultSmtpLimits, bytesInFlight: 1 },
       tls: { files: () => ({}) as never, onChange: () => () => true },
       log: createLogger('test', 'silent'),
-      handler: { accepts: async () => true, receive: async () => undefined },
+      handler: { findMailbox: async () => 1, receive: async () => undefined },
     }),
   ).rejects.toThrow('EADDRINUSE');
 });

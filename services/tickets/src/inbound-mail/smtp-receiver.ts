@@ -9,10 +9,10 @@ import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
 import type { ServiceTls } from '@ticketing/service-kit/tls/service-tls.ts';
 import { requireSpace } from '@ticketing/store/connection/free-space.ts';
-import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
+import { SMTPServer, type SMTPServerEnvelope, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 import type { TicketSettings } from '../settings.ts';
-import { findMailbox } from '../ticket/rules/subchannels.ts';
+import { findMailboxes } from '../ticket/rules/subchannels.ts';
 import { mailLimits } from './mail.ts';
 import { takeInMail } from './receive.ts';
 import { feedDataStream, readData } from './smtp-data.ts';
@@ -33,21 +33,22 @@ export function startReceiver(
 
 function mailHandler(deps: InboundMailDeps, { log, space }: Pick<Kit<unknown, unknown>, 'log' | 'space'>): MailHandler {
   return {
-    async accepts(recipient) {
+    async findMailbox(recipient) {
       requireSpace(space);
-      const isKnown = ({ subchannels }: TicketSettings) =>
-        subchannels && findMailbox([recipient], subchannels) !== undefined;
-      if (isKnown(await deps.settings())) return true;
-      const isAccepted = isKnown(await deps.settings('owner'));
-      if (isAccepted !== undefined) return isAccepted;
+      const find = ({ subchannels }: TicketSettings) => subchannels && findMailboxes([recipient], subchannels);
+      const [known] = find(await deps.settings()) ?? [];
+      if (known !== undefined) return known;
+      const found = find(await deps.settings('owner'));
+      if (found) return found[0];
       throw new DomainError('unavailable', 'settings_unavailable', 'The mailboxes are not known yet.');
     },
-    async receive(mail, recipients, sender) {
+    async receive(mail, { from, to }, sender) {
       requireSpace(space);
       const call = { caller: serviceCaller('tickets'), trace: continueTrace(undefined), log };
-      const arrived = { raw: mail, recipients, keepDate: false, sender: `smtp ${sender}` };
-      const { ticketId, conversationId, outcome } = await takeInMail(deps, call, arrived);
-      log.info({ ticketId, conversationId, outcome }, 'a mail was taken in');
+      const arrived = { raw: mail, recipients: to, returnPath: from, keepDate: false, sender: `smtp ${sender}` };
+      for (const { ticketId, conversationId, outcome } of await takeInMail(deps, call, arrived)) {
+        log.info({ ticketId, conversationId, outcome }, 'a mail was taken in');
+      }
     },
   };
 }
@@ -60,10 +61,16 @@ export interface ReceiverConfig {
 
 /** Takes in the mails of the SMTP receiver. */
 export interface MailHandler {
-  /** Whether mails to an address are taken in. Errors: settings_unavailable, store_unavailable. */
-  accepts(recipient: string): Promise<boolean>;
+  /** The mailbox that takes in the mails to an address; undefined if none does. Errors: settings_unavailable, store_unavailable. */
+  findMailbox(recipient: string): Promise<number | undefined>;
   /** Takes in a mail, and returns when it is stored. `sender` is the address of the connection, or its /64 network of IPv6. */
-  receive(mail: Buffer, recipients: readonly string[], sender: string): Promise<void>;
+  receive(mail: Buffer, envelope: MailEnvelope, sender: string): Promise<void>;
+}
+
+/** The addresses with which a mail is transferred. `from` is empty if failures are to be reported to nobody. */
+export interface MailEnvelope {
+  from: string;
+  to: readonly string[];
 }
 
 /** The limits of the SMTP receiver. Tests replace some of them. */
@@ -126,6 +133,7 @@ type Callback = (error?: Error | null) => void;
 function smtpServer({ limits, tls, log, handler }: ReceiverParts): { server: SMTPServer; sessions: SmtpSessions } {
   const bodies = bodiesInFlight(limits.bytesInFlight);
   const sessions = smtpSessions(limits, () => server);
+  const mailboxes = new WeakMap<SMTPServerEnvelope, Set<number>>();
   const server = new SMTPServer({
     ...readCertificate(tls),
     ...serverOptions(limits),
@@ -135,8 +143,10 @@ function smtpServer({ limits, tls, log, handler }: ReceiverParts): { server: SMT
       callback(isFree ? null : replyError(421, 'Too many connections from your address, try again later.'));
     },
     onClose: ({ id }) => sessions.forget(id),
-    onRcptTo({ address }, _session, callback) {
-      settle(requireMailbox(handler, address), callback, log);
+    onRcptTo({ address }, { envelope }, callback) {
+      const ofMail = mailboxes.get(envelope) ?? new Set();
+      mailboxes.set(envelope, ofMail);
+      settle(addMailbox(handler, address, ofMail), callback, log);
     },
     onData(stream, session, callback) {
       settle(sessions.receiving(session.id, receive(stream, session, { bodies, handler })), callback, log);
@@ -161,8 +171,12 @@ function serverOptions(limits: SmtpLimits): SMTPServerOptions {
   };
 }
 
-async function requireMailbox(handler: MailHandler, address: string): Promise<void> {
-  if (!(await handler.accepts(address))) throw replyError(550, 'There is no such mailbox.');
+/** Adds the mailbox of a recipient to those of the mail. The sender transfers the mail again for recipients of 452. */
+async function addMailbox(handler: MailHandler, address: string, mailboxes: Set<number>): Promise<void> {
+  const mailbox = await handler.findMailbox(address);
+  if (mailbox === undefined) throw replyError(550, 'There is no such mailbox.');
+  if (mailboxes.size >= mailLimits.mailboxes && !mailboxes.has(mailbox)) throw replyError(452, 'Too many mailboxes.');
+  mailboxes.add(mailbox);
 }
 
 /** Receives the data of a mail, and hands it over. All of it is read, also if it is refused. */
@@ -177,11 +191,8 @@ async function receive(
     const mail = await readData(stream, mailLimits.bytes, held);
     // The server refuses a mail that is too large by itself.
     if (!mail) return;
-    await handler.receive(
-      mail,
-      envelope.rcptTo.map(({ address }) => address),
-      sender,
-    );
+    const to = envelope.rcptTo.map(({ address }) => address);
+    await handler.receive(mail, { from: envelope.mailFrom ? envelope.mailFrom.address : '', to }, sender);
   } finally {
     held.release();
   }

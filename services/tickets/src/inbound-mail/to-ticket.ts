@@ -1,5 +1,5 @@
 import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { Channel, Direction, SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import { beforeChange, DomainError } from '@ticketing/errors/domain-error.ts';
 import { attachBytes } from '@ticketing/files/attach-files.ts';
@@ -10,14 +10,15 @@ import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-co
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { AddedMessage, MessageStores, MessageWriter, NewMessage } from '../message/add.ts';
 import { isPartOfTicket } from '../message/checks.ts';
-import type { TicketTokens } from '../message/rules/outgoing-mail.ts';
+import { isClaimOf, type MailIdentity } from '../message/external-id-store.ts';
+import { mailThread, type TicketTokens } from '../message/rules/outgoing-mail.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TextWork } from '../text/work.ts';
 import type { TicketWrites } from '../ticket/create.ts';
 import { decideTicket } from '../ticket/insert.ts';
 import type { TicketInput } from '../ticket/rules/fields.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import type { IncomingMail, MailCall, MailFile, ReceivedMail } from './mail.ts';
+import type { IdentifiedMail, IncomingMail, MailCall, MailFile, ReceivedMail } from './mail.ts';
 import type { MailReader } from './reader.ts';
 
 export interface InboundMailDeps {
@@ -27,7 +28,7 @@ export interface InboundMailDeps {
   tickets: Pick<TicketStore, 'find' | 'findMessages'>;
   newTickets: NewTickets;
   messages: MessageStores;
-  writer: Pick<MessageWriter, 'add' | 'findKnown'>;
+  writer: Pick<MessageWriter, 'add'>;
   attachments: FileContext;
 }
 
@@ -37,8 +38,13 @@ interface NewTickets extends Pick<TicketWrites, 'draft' | 'insert'> {
   textWork: Pick<TextWork, 'bodyFields'>;
 }
 
+/** By what a mail is known under its external id. */
+export function mailIdentity({ mail: { digest }, subchannelId }: IncomingMail): MailIdentity {
+  return { digest, mailbox: subchannelId };
+}
+
 /**
- * Creates the ticket of a mail.
+ * Creates the ticket of a mail. Returns undefined if another mail has its external id.
  *
  * The steps, and what is left if the process dies after one of them:
  * 1. The files of the mail are stored: the sweeper of files removes them.
@@ -51,8 +57,8 @@ interface NewTickets extends Pick<TicketWrites, 'draft' | 'insert'> {
 export async function createTicketOfMail(
   deps: InboundMailDeps,
   call: MailCall,
-  incoming: IncomingMail,
-): Promise<ReceivedMail> {
+  incoming: IdentifiedMail,
+): Promise<ReceivedMail | undefined> {
   const files = newFiles(deps.attachments, call);
   return files.settle(create(deps, call, incoming, files));
 }
@@ -60,30 +66,36 @@ export async function createTicketOfMail(
 async function create(
   deps: InboundMailDeps,
   call: MailCall,
-  incoming: IncomingMail,
+  incoming: IdentifiedMail,
   files: NewFiles,
-): Promise<ReceivedMail> {
+): Promise<ReceivedMail | undefined> {
   const attachments = await attachMailFiles(deps.attachments, call, incoming.mail.files, files);
   const input = await toTicketInput(deps, call, incoming, attachments);
   const received = await retryOnConflict(deps.attachments.runtime, 'The ticket is being changed too often.', () =>
-    insertOnce(deps, call, incoming.externalId, input),
+    insertOnce(deps, call, incoming, input),
   );
-  if (received.outcome === ReceivedMailOutcome.TICKET_CREATED) files.keep(attachments);
+  if (received?.outcome === ReceivedMailOutcome.TICKET_CREATED) files.keep(attachments);
   return received;
 }
 
-/** Claims the external id and inserts the ticket. Returns `conflict` if the claim is no longer valid. */
+/**
+ * Claims the external id and inserts the ticket. Returns `conflict` if the claim is no longer valid, and undefined if it
+ * is of another mail.
+ */
 async function insertOnce(
   deps: InboundMailDeps,
   { caller, trace }: MailCall,
-  externalId: string,
+  incoming: IdentifiedMail,
   input: TicketInput,
-): Promise<ReceivedMail | typeof conflict> {
+): Promise<ReceivedMail | typeof conflict | undefined> {
+  const { externalId, threadTicketId } = incoming;
   const { newTickets, messages } = deps;
   const { externalMessageIds } = messages;
   // Ids are proposed at each attempt, because the ticket of the last ones may have been deleted.
   const proposed = { ticketId: await newTickets.ids.next(), conversationId: await messages.conversationIds.next() };
-  const claimed = await externalMessageIds.claim(externalId, proposed);
+  const mail = mailIdentity(incoming);
+  const { mail: claimedFor, ...claimed } = await externalMessageIds.claim(externalId, { ...proposed, mail });
+  if (isClaimOf({ ...claimed, mail: claimedFor }, mail, threadTicketId) === false) return undefined;
   // The claim of another process might be swept before the ticket is inserted.
   const isOwn = claimed.ticketId === proposed.ticketId;
   if (!isOwn && !(await externalMessageIds.renew(externalId, claimed))) return conflict;
@@ -101,15 +113,18 @@ async function insertOnce(
 async function toTicketInput(
   { newTickets }: InboundMailDeps,
   call: MailCall,
-  { mail, subchannelId, receivedAt }: IncomingMail,
+  { mail, subchannelId, receivedAt, isProgrammatic, author }: IncomingMail,
   attachments: readonly AttachmentState[],
 ): Promise<TicketInput> {
-  const { from, fromName, to, cc, subject, isHtml, messageId, headers } = mail;
+  const { from, fromName, to, cc, replyTo, subject, isHtml, messageId, headers } = mail;
   const body = mail.body ?? '';
   return {
     channel: Channel.EMAIL,
     direction: Direction.IN,
-    ...{ from, fromName, to, cc, subject, body, subchannelId, attachments },
+    ...{ from, fromName, to, cc, replyTo, author, subject, body, subchannelId, attachments },
+    ...(isProgrammatic
+      ? { spamStatus: SpamStatus.AUTO_PROGRAMMATIC }
+      : { lastMail: mailThread(messageId, mail.references) }),
     ...(await newTickets.textWork.bodyFields(body, call.caller, !isHtml)),
     isBodyText: !isHtml,
     rawData: JSON.stringify({ messageId, headers }),
@@ -126,7 +141,7 @@ export async function addMailToTicket(
   deps: InboundMailDeps,
   call: MailCall,
   ticketId: number,
-  incoming: IncomingMail,
+  incoming: IdentifiedMail,
 ): Promise<AddedMessage | undefined> {
   const files = newFiles(deps.attachments, call);
   try {
@@ -143,21 +158,25 @@ async function add(
   deps: InboundMailDeps,
   call: MailCall,
   ticketId: number,
-  incoming: IncomingMail,
+  incoming: IdentifiedMail,
   files: NewFiles,
 ): Promise<AddedMessage> {
-  const { isProgrammatic, mail } = incoming;
+  const { isProgrammatic, author, mail } = incoming;
   // Anyone with a copy of a mail knows its id, but only those who got it from us know the token.
   const onlyParticipants = mail.subject === null || deps.ticketTokens.find(mail.subject) !== ticketId;
   const attachments = await attachMailFiles(deps.attachments, call, mail.files, files);
   const message = toNewMessage(incoming, attachments);
-  const added = await deps.writer.add(call, ticketId, message, { isProgrammatic, onlyParticipants });
+  const { replyTo, messageId, references } = mail;
+  const added = await deps.writer.add(call, ticketId, message, {
+    ...{ isProgrammatic, onlyParticipants, replyTo, author, mail: mailIdentity(incoming) },
+    thread: mailThread(messageId, references),
+  });
   if (added.isInserted) files.keep(attachments);
   return added;
 }
 
 function toNewMessage(
-  { mail, externalId, subchannelId, receivedAt }: IncomingMail,
+  { mail, externalId, subchannelId, receivedAt, isProgrammatic }: IdentifiedMail,
   attachments: readonly AttachmentState[],
 ): NewMessage {
   const { from, fromName, to, cc, subject, body, isHtml } = mail;
@@ -167,6 +186,7 @@ function toNewMessage(
     body: body ?? '',
     ...{ from, fromName, to, cc, subject, subchannelId, attachments },
     externalConversationId: externalId,
+    isAutomatic: isProgrammatic,
     createdAt: receivedAt,
   };
 }

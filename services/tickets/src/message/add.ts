@@ -16,7 +16,12 @@ import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
 import type { StoredTicket } from '../ticket/store/document.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import { findKnownMessage, isPartOfTicket } from './checks.ts';
-import type { ExternalMessageIdStore, MessageReference } from './external-id-store.ts';
+import {
+  type ExternalMessageIdStore,
+  isClaimOf,
+  type MailIdentity,
+  type MessageReference,
+} from './external-id-store.ts';
 import { decideAddedMessage, isParticipant, type MessageContext } from './rules/decision.ts';
 import {
   type ConversationInput,
@@ -25,7 +30,7 @@ import {
   maxDrafts,
   maxMessages,
 } from './rules/fields.ts';
-import { maxReferences, referencesAmong } from './rules/outgoing-mail.ts';
+import { maxReferences, referencesAmong, referencesTo } from './rules/outgoing-mail.ts';
 import type { MailDocument } from './schema.ts';
 import type { ConversationStore } from './store.ts';
 import type { ShownConversation } from './views.ts';
@@ -40,11 +45,17 @@ export type NewMessage = Partial<
 export interface AddedMessage extends MessageReference {
   /** Whether it was stored by this call; false for a message that was known, which lists other files. */
   isInserted: boolean;
+  /** Whether the external id of the new message belongs to another mail, so that nothing was added. */
+  isTaken?: boolean;
   /** The message, if it was stored by this call. */
   shown?: ShownConversation | undefined;
 }
 
-interface MessageOptions extends Pick<MessageContext, 'isProgrammatic' | 'onlyParticipants'> {
+interface MessageOptions extends Pick<MessageContext, 'isProgrammatic' | 'onlyParticipants' | 'replyTo' | 'thread'> {
+  /** The mail that the message was made of. */
+  mail?: MailIdentity | undefined;
+  /** The address of the person who wrote it, if it is not the sender. */
+  author?: string | null;
   /** The ticket, as the caller has just read it. */
   read?: StoredTicket | undefined;
 }
@@ -105,7 +116,7 @@ export function messageWriter(deps: AddMessageDeps): MessageWriter {
  *    mail even if nothing wakes it.
  *
  * With an `externalConversationId` that is known, nothing is added, and the message that has it is returned, also if it
- * belongs to another ticket. A caller that may get known ones asks `findKnown` first, which costs less.
+ * belongs to another ticket. With one that another mail has, nothing is added either. A caller that may get known ones asks `findKnown` first, which costs less.
  * Errors: ticket_not_found, too_many_messages, concurrent_change; sandbox_busy and sandbox_crashed, for a long text.
  * Source: docs/reference/api.md, Conversations; docs/reference/architecture.md, Write.
  */
@@ -114,11 +125,13 @@ async function addMessage(
   call: WriteCall,
   ticketId: number,
   message: NewMessage,
-  { read, ...options }: MessageOptions = {},
+  { read, mail: identity, ...options }: MessageOptions = {},
 ): Promise<AddedMessage> {
   const id = await newConversationId(deps, call);
-  const claimed = await storeMessage(deps, await newConversation(deps, call, message, { ticketId, id }));
-  if ('known' in claimed) return { ...claimed.known, isInserted: false };
+  const proposed = await newConversation(deps, call, message, { ticketId, id });
+  const mail = await newMail(deps, proposed, read);
+  const claimed = await storeMessage(deps, proposed, { mail, identity });
+  if ('known' in claimed) return { ...claimed.known, isInserted: false, isTaken: claimed.isTaken };
   const { conversation, isInserted } = claimed;
   const identified = await identifyBy(deps, conversation, { ...options, read });
   try {
@@ -184,16 +197,31 @@ async function findRepeated(
   return isPart ? { ticketId, conversationId, isInserted: false } : undefined;
 }
 
-/** The stored state of the sending of a message, which is due at once; null if it is not to be sent. */
+/**
+ * The stored state of the sending of a message, which is due at once; null if it is not to be sent. It answers the last
+ * mail of its ticket. `read` is the ticket, as the caller has just read it; by default it is read here.
+ */
 export async function newMail(
-  { externalMessageIds }: Pick<MessageStores, 'externalMessageIds'>,
+  deps: { messages: Pick<MessageStores, 'externalMessageIds'>; tickets: Pick<TicketStore, 'find'> },
   { id, ticketId, deliveryStatus }: ConversationState,
+  read?: Pick<StoredTicket, 'ticket'>,
 ): Promise<MailDocument | null> {
   if (deliveryStatus !== DeliveryStatus.QUEUED) return null;
-  const known = await externalMessageIds.ofTicket(ticketId, maxReferences);
-  const earlier = known.filter(({ conversationId }) => conversationId !== id);
-  const references = referencesAmong(earlier.map(({ externalId }) => externalId));
+  const lastMail = (read ?? (await deps.tickets.find(ticketId)))?.ticket.lastMail;
+  const references = lastMail
+    ? referencesTo(lastMail)
+    : await knownIds(deps.messages, { ticketId, conversationId: id });
   return { attempts: 0, nextAttemptAt: new Date(0), references, reached: [], lastError: null };
+}
+
+/** The ids of the other mails of a ticket: all that is known of those of earlier versions. */
+async function knownIds(
+  { externalMessageIds }: Pick<MessageStores, 'externalMessageIds'>,
+  { ticketId, conversationId }: MessageReference,
+): Promise<string[]> {
+  const known = await externalMessageIds.ofTicket(ticketId, maxReferences);
+  const others = known.filter((one) => one.conversationId !== conversationId);
+  return referencesAmong(others.map(({ externalId }) => externalId));
 }
 
 /** The texts that are made of the body of a message. */
@@ -222,40 +250,46 @@ async function newConversation(
 }
 
 /** A message that is stored and has its external id, or the one that is known by that id. */
-type Claimed = { conversation: ConversationState; isInserted: boolean } | { known: MessageReference };
+type Claimed = { conversation: ConversationState; isInserted: boolean } | { known: MessageReference; isTaken: boolean };
 
-/** Stores a message unseen, and then claims its external id. */
-async function storeMessage(deps: AddMessageDeps, proposed: ConversationState): Promise<Claimed> {
+/** Stores a message unseen, and then claims its external id. `mail` is its sending, `identity` the mail that it is made of. */
+async function storeMessage(
+  deps: AddMessageDeps,
+  proposed: ConversationState,
+  parts: { mail: MailDocument | null; identity: MailIdentity | undefined },
+): Promise<Claimed> {
   const { messages, attachments } = deps;
   await claimFiles(attachments, proposed.ticketId, proposed.attachments);
-  const { conversation, isInserted } = await insertUnseen(deps, proposed);
+  const { conversation, isInserted } = await insertUnseen(deps, proposed, parts.mail);
   if (conversation.externalConversationId === null) return { conversation, isInserted };
-  const { owner, isKnown } = await claimExternalId(deps, conversation.externalConversationId, conversation);
+  const { owner, isKnown, isTaken } = await claimExternalId(deps, conversation, parts.identity);
   if (owner.conversationId === conversation.id) return { conversation, isInserted };
   if (isInserted) await messages.conversations.remove(conversation.id);
-  if (isKnown) return { known: owner };
+  if (isKnown || isTaken) return { known: owner, isTaken };
   // The claim belongs to a process that died before its message was part of the ticket, or that is about to add it.
   // This process uses the id of that message, so that it is added once, whichever process is first.
-  return storeMessage(deps, { ...conversation, id: owner.conversationId });
+  return storeMessage(deps, { ...conversation, id: owner.conversationId }, parts);
 }
 
 /**
- * Claims an external id. Returns the message that has it, and whether that is part of its ticket: another message keeps it
- * if it is, or if it belongs to the same ticket.
+ * Claims the external id of a message. Returns the message that has it, and whether that is part of its ticket: another
+ * message keeps it if it is, or if it belongs to the same ticket or to another mail.
  */
 function claimExternalId(
   { messages: { externalMessageIds }, tickets, runtime }: AddMessageDeps,
-  externalId: string,
-  { id: conversationId, ticketId }: ConversationState,
-): Promise<{ owner: MessageReference; isKnown: boolean }> {
+  { id: conversationId, ticketId, externalConversationId }: ConversationState,
+  mail: MailIdentity | undefined,
+): Promise<{ owner: MessageReference; isKnown: boolean; isTaken: boolean }> {
+  const externalId = externalConversationId ?? '';
   const own = { ticketId, conversationId };
   return retryOnConflict(runtime, 'The message is being changed too often.', async () => {
-    const claimed = await externalMessageIds.claim(externalId, own);
-    if (claimed.conversationId === conversationId) return { owner: own, isKnown: false };
-    const isKnown = await isPartOfTicket({ tickets }, claimed);
-    if (isKnown || claimed.ticketId === ticketId) return { owner: claimed, isKnown };
-    const isReplaced = await externalMessageIds.replace(externalId, claimed, own);
-    return isReplaced ? { owner: own, isKnown: false } : conflict;
+    const { mail: claimedFor, ...claimed } = await externalMessageIds.claim(externalId, { ...own, mail });
+    if (claimed.conversationId === conversationId) return { owner: own, isKnown: false, isTaken: false };
+    const isTaken = mail !== undefined && isClaimOf({ ...claimed, mail: claimedFor }, mail, ticketId) === false;
+    const isKnown = !isTaken && (await isPartOfTicket({ tickets }, claimed));
+    if (isTaken || isKnown || claimed.ticketId === ticketId) return { owner: claimed, isKnown, isTaken };
+    const isReplaced = await externalMessageIds.replace(externalId, claimed, { ...own, mail });
+    return isReplaced ? { owner: own, isKnown: false, isTaken: false } : conflict;
   });
 }
 
@@ -267,10 +301,11 @@ function claimExternalId(
 function insertUnseen(
   { messages, runtime }: AddMessageDeps,
   proposed: ConversationState,
+  mail: MailDocument | null,
 ): Promise<{ conversation: ConversationState; isInserted: boolean }> {
   const { conversations } = messages;
   return retryOnConflict(runtime, 'The message is being changed too often.', async () => {
-    const isInserted = await conversations.insert(proposed, await newMail(messages, proposed));
+    const isInserted = await conversations.insert(proposed, mail);
     if (isInserted) return { conversation: proposed, isInserted };
     const isKept = await conversations.setUnseen(proposed.id);
     const stored = isKept ? await conversations.find(proposed.id) : undefined;
@@ -286,10 +321,11 @@ function insertUnseen(
  */
 async function identifyBy(
   deps: AddMessageDeps,
-  { ticketId, direction, from, fromName, to, subject, bodyPlain: text }: ConversationState,
-  { onlyParticipants = false, read }: MessageOptions,
+  { ticketId, direction, from: sender, fromName, to, subject, bodyPlain: text }: ConversationState,
+  { onlyParticipants = false, isProgrammatic, author, read }: MessageOptions,
 ): Promise<(ticket: TicketState) => TicketInput> {
-  if (direction !== Direction.IN) return () => ({});
+  if (direction !== Direction.IN || isProgrammatic) return () => ({});
+  const from = author ?? sender;
   const before = (read ?? (await deps.tickets.find(ticketId)))?.ticket;
   if (!before) return () => ({});
   const hasCustomer = before.customerId !== null || before.contractId !== null;

@@ -9,6 +9,32 @@ export interface MessageReference {
   conversationId: number;
 }
 
+/** By what a mail is known, besides its `Message-ID`. */
+export interface MailIdentity {
+  /** The digest of its author, date, subject and parts. */
+  digest: string;
+  /** The id of the subchannel that received it; null if none did. */
+  mailbox: number | null;
+}
+
+/** The message that has an external id, and the mail for which it was claimed: unset for any other message. */
+export interface ClaimedId extends MessageReference {
+  mail?: MailIdentity | undefined;
+}
+
+/**
+ * Whether an external id was claimed for a mail that has arrived again: for the same mailbox, or in the ticket that it
+ * answers. Undefined if the claim names no mail.
+ */
+export function isClaimOf(
+  claimed: ClaimedId,
+  { digest, mailbox }: MailIdentity,
+  answeredTicketId: number | undefined,
+): boolean | undefined {
+  if (!claimed.mail) return undefined;
+  return claimed.mail.digest === digest && (claimed.mail.mailbox === mailbox || claimed.ticketId === answeredTicketId);
+}
+
 /** An external id that was claimed for a message, and since when the message may be in no ticket. */
 export interface UnseenMessageId extends MessageReference {
   externalId: string;
@@ -23,16 +49,16 @@ export interface UnseenMessageId extends MessageReference {
  */
 export interface ExternalMessageIdStore {
   /** Returns the message that has the external id. If none has it, the proposed one gets it. */
-  claim(externalId: string, proposed: MessageReference): Promise<MessageReference>;
+  claim(externalId: string, proposed: ClaimedId): Promise<ClaimedId>;
   /**
    * Has an external id count as claimed now, if it still belongs to this message. Returns false if it does not: it may have
    * been swept.
    */
   renew(externalId: string, claimed: MessageReference): Promise<boolean>;
   /** Gives an external id to another message, if it still belongs to `from`. */
-  replace(externalId: string, from: MessageReference, to: MessageReference): Promise<boolean>;
+  replace(externalId: string, from: MessageReference, to: ClaimedId): Promise<boolean>;
   /** Finds the messages that have some of these external ids, in the order of the ids. */
-  find(externalIds: readonly string[]): Promise<MessageReference[]>;
+  find(externalIds: readonly string[]): Promise<ClaimedId[]>;
   /** The external ids of the first message of a ticket and of the last ones, in the order of their messages. */
   ofTicket(ticketId: number, count: number): Promise<{ externalId: string; conversationId: number }[]>;
   /** Frees an external id, if it belongs to this message. */
@@ -48,7 +74,7 @@ export interface ExternalMessageIdStore {
   freeUnseen(unseen: UnseenMessageId): Promise<void>;
 }
 
-interface ExternalMessageIdDocument extends MessageReference {
+interface ExternalMessageIdDocument extends ClaimedId {
   /** The external id. */
   _id: string;
   /** Absent once its message was found in its ticket. */
@@ -59,9 +85,9 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
   const externalIds = externalMessageIdModel(connection);
   const insert = batchedInsert(externalIds.collection);
   const now = () => new Date(serverTime(connection));
-  const change = (externalId: string, from: MessageReference, to: MessageReference) =>
+  const change = (externalId: string, from: MessageReference, to: ClaimedId) =>
     storeCall(async () => {
-      const set = { $set: { ...toReference(to), unseenSince: now() } };
+      const set = { $set: { ...toClaimed(to), unseenSince: now() } };
       const { matchedCount } = await externalIds.updateOne({ _id: externalId, ...toReference(from) }, set);
       return matchedCount === 1;
     });
@@ -69,9 +95,9 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
     claim: (externalId, proposed) =>
       storeCall(async () => {
         for (;;) {
-          if (await insert({ _id: externalId, ...proposed, unseenSince: now() })) return proposed;
+          if (await insert({ _id: externalId, ...toClaimed(proposed), unseenSince: now() })) return proposed;
           const claimed = await externalIds.findById(externalId).lean();
-          if (claimed) return toReference(claimed);
+          if (claimed) return toClaimed(claimed);
           // A deletion has freed it between the two operations.
         }
       }),
@@ -80,7 +106,7 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
     find: (ids) =>
       storeCall(async () => {
         const found = await externalIds.find({ _id: { $in: [...ids] } }).lean();
-        const byId = new Map(found.map((one) => [one._id, toReference(one)]));
+        const byId = new Map(found.map((one) => [one._id, toClaimed(one)]));
         return ids.flatMap((id) => byId.get(id) ?? []);
       }),
     ofTicket: (ticketId, count) =>
@@ -124,13 +150,17 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
   };
 }
 
+function toClaimed({ mail, ...reference }: ClaimedId): ClaimedId {
+  return { ...toReference(reference), ...(mail && { mail: { digest: mail.digest, mailbox: mail.mailbox } }) };
+}
+
 function toReference({ ticketId, conversationId }: MessageReference): MessageReference {
   return { ticketId, conversationId };
 }
 
 export function externalMessageIdModel(connection: Connection): Model<ExternalMessageIdDocument> {
   const schema = new Schema<ExternalMessageIdDocument>(
-    { _id: String, ticketId: Number, conversationId: Number, unseenSince: Date },
+    { _id: String, ticketId: Number, conversationId: Number, unseenSince: Date, mail: Schema.Types.Mixed },
     { versionKey: false, collection: 'externalMessageIds' },
   );
   schema.index({ ticketId: 1, conversationId: 1 });

@@ -53,7 +53,7 @@ export async function publishDraft(
   };
   const message: ConversationState = { ...draft, ...set };
   const { id, ticketId, externalConversationId } = message;
-  const mail = await newMail(deps.messages, message);
+  const mail = await newMail(deps, message, { ticket });
   if (!(await deps.messages.conversations.update(stored, { set, mail, publishingForMs }))) return false;
   // A process that died while it published the draft has claimed another one.
   await deps.messages.externalMessageIds.freeMessage(id);

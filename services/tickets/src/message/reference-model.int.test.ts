@@ -45,7 +45,7 @@ async function requireSame({ id, ticket }: Model): Promise<void> {
     ...one,
     files: attachments.length,
   }));
-  const expected = list.map(({ isFinal, ...message }) => message);
+  const expected = list.map(({ isFinal, isProgrammatic, ...message }) => message);
   expect(listed).toMatchObject(expected);
   const document = await tickets.documentOf(id);
   expect({

@@ -9,7 +9,7 @@ import type { WriteCall } from '../ticket/insert.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
 import { type AddMessageDeps, newMail } from './add.ts';
 import type { ConversationInput } from './rules/fields.ts';
-import { newMessageId } from './rules/outgoing-mail.ts';
+import { mailThread, newMessageId } from './rules/outgoing-mail.ts';
 import { chooseSender } from './rules/reply.ts';
 import { openingMessage } from './views.ts';
 
@@ -60,28 +60,38 @@ export async function mailFields(
   };
 }
 
-type OpeningMailDeps = Pick<AddMessageDeps, 'messages' | 'runtime'> & { settings: ReadSettings };
+type OpeningMailDeps = Pick<AddMessageDeps, 'messages' | 'tickets' | 'runtime'> & { settings: ReadSettings };
+
+/** The first message of a ticket, if it is sent as a mail. */
+export interface OpeningMail {
+  conversationId: number;
+  /** The ticket with that mail as its last one. */
+  ticket: TicketState;
+}
 
 /**
  * Stores the first message of a new ticket apart from it if it is to be sent as a mail: on a ticket of channel email with
  * direction out and recipients, if its mailbox is enabled. The message is unseen until the ticket is inserted with it.
- * Returns the ids of the messages with which the ticket begins.
  *
  * Source: docs/reference/api.md, Outgoing mail.
  */
-export async function storeOpeningMail(deps: OpeningMailDeps, call: WriteCall, ticket: TicketState): Promise<number[]> {
+export async function storeOpeningMail(
+  deps: OpeningMailDeps,
+  call: WriteCall,
+  ticket: TicketState,
+): Promise<OpeningMail | undefined> {
   const { conversations, externalMessageIds } = deps.messages;
-  if (!(await isSent(deps, ticket))) return [];
+  if (!(await isSent(deps, ticket))) return undefined;
   const sender = await askSender(deps, await messageSender(deps, call, ticket.subchannelId));
   // Without a sender there is no mail; the ticket is recorded all the same.
-  if (sender.from === null) return [];
+  if (sender.from === null) return undefined;
   const message = { ...openingMessage(ticket), ...sender, ...(await mailFields(deps, ticket.channel, sender)) };
   const { id, ticketId, externalConversationId } = message;
-  await conversations.insert(message, await newMail(deps.messages, message));
+  await conversations.insert(message, await newMail(deps, message, { ticket }));
   if (externalConversationId !== null) {
     await externalMessageIds.claim(externalConversationId, { ticketId, conversationId: id });
   }
-  return [id];
+  return { conversationId: id, ticket: { ...ticket, lastMail: mailThread(externalConversationId, []) } };
 }
 
 async function isSent({ settings }: OpeningMailDeps, ticket: TicketState): Promise<boolean> {

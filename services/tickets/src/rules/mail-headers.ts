@@ -21,6 +21,14 @@ export function foldedAddress(address: string): string {
   return address.trim().toLowerCase();
 }
 
+const noReplyPattern =
+  /(?:^|[._+-])(?:no[._-]?reply|do[._-]?not[._-]?reply|mailer-daemon|(?:kein|nicht)e?[._-]?antwort(?:en)?|(?:bitte[._-])?nicht[._-]antworten|ne[._-]?pas[._-]?repondre|no[._-]?respond(?:er|a)|n(?:a|ã)o[._-]?responda|non[._-]?rispondere)(?=[._+\d-]|$)/i;
+
+/** Whether the name of an address says that nobody reads what is sent to it. */
+export function isNoReply(address: string): boolean {
+  return noReplyPattern.test(address.slice(0, Math.min(address.lastIndexOf('@'), 64)));
+}
+
 /**
  * Checks the addresses of a ticket. On the channels email and portal they must be e-mail addresses; on other channels
  * they may be any identifiers. Only outgoing e-mail may have blind copies.

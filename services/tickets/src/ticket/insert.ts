@@ -7,12 +7,14 @@ import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { firstMessage, identify } from '../customer/identify.ts';
 import { eventHeaderFor } from '../event-header.ts';
+import type { OpeningMail } from '../message/sender.ts';
 import type { CheckDeps } from './checks.ts';
 import { readSlaRules } from './patch.ts';
 import { type NewTicketContext, newTicket } from './rules/change.ts';
 import { createdEvent } from './rules/event.ts';
 import type { TicketInput, TicketState } from './rules/fields.ts';
-import { type HeaderRules, withHeaderRule } from './rules/spam.ts';
+import { type ProgramRules, withHeaderRule } from './rules/spam.ts';
+import { programRules } from './rules/subchannels.ts';
 import { newStoredTicket, type StoredTicket } from './store/document.ts';
 import type { TicketStore } from './store/store.ts';
 
@@ -23,7 +25,7 @@ export type WriteCall = Pick<Call, 'caller' | 'trace'> & Partial<Pick<Call, 'ide
 export interface TicketDraft {
   input: TicketInput;
   context: NewTicketContext;
-  headerRules: HeaderRules;
+  programs: ProgramRules;
   /** The fields of its customer. */
   identified: TicketInput;
 }
@@ -44,34 +46,29 @@ export async function draftTicket(
   input: TicketInput,
   ids: { id: number; openingMessageId?: number },
 ): Promise<TicketDraft> {
-  const { lastAgentRouting, headerRules } = await deps.settings();
+  const settings = await deps.settings();
+  const { lastAgentRouting } = settings;
   const sla = await readSlaRules(deps, input.tagIds !== undefined);
   const creator = { profileId: caller.profileId, isHuman: isHuman(caller) };
   const hasBody = (input.body ?? null) !== null;
   const openingMessageId = hasBody ? (ids.openingMessageId ?? (await deps.conversationIds.next())) : null;
   const context = { id: ids.id, openingMessageId, now: secondsNow(deps.runtime), creator, lastAgentRouting, sla };
-  const draft: TicketDraft = { input, context, headerRules, identified: {} };
+  const draft: TicketDraft = { input, context, programs: programRules(settings), identified: {} };
   const ticket = decideTicket(draft);
   const { input: identified } = await identify(deps, ticket, firstMessage(ticket), { mode: 'cached' });
   return { ...draft, identified };
 }
 
 /** Decides how a ticket begins. `text` replaces the text of the draft. */
-export function decideTicket(
-  { input, context, headerRules, identified }: TicketDraft,
-  text?: TicketInput,
-): TicketState {
-  return { ...newTicket(withHeaderRule({ ...input, ...text }, headerRules), context), ...identified };
+export function decideTicket({ input, context, programs, identified }: TicketDraft, text?: TicketInput): TicketState {
+  return { ...newTicket(withHeaderRule({ ...input, ...text }, programs), context), ...identified };
 }
 
 interface InsertDeps {
   tickets: Pick<TicketStore, 'insert'>;
   attachments: Pick<FileContext, 'files'>;
-  /**
-   * Stores the first message of a ticket, unseen, if it is to be sent as a mail. Returns the ids of the messages with which
-   * the ticket begins.
-   */
-  storeOpeningMail(call: WriteCall, ticket: TicketState): Promise<number[]>;
+  /** Stores the first message of a ticket, unseen, if it is to be sent as a mail. */
+  storeOpeningMail(call: WriteCall, ticket: TicketState): Promise<OpeningMail | undefined>;
   /** Notified when a mail is queued. */
   mailQueue: { wake(): void };
   runtime: Runtime;
@@ -88,15 +85,17 @@ interface InsertDeps {
 export async function insertTicket(
   deps: InsertDeps,
   call: WriteCall,
-  ticket: TicketState,
+  decided: TicketState,
 ): Promise<StoredTicket | undefined> {
   const appliedRequest = call.idempotency && {
     id: call.idempotency.id,
     at: new Date(secondsNow(deps.runtime) * 1000),
   };
-  const event = createdEvent(ticket, eventHeaderFor(deps, call));
-  await claimFiles(deps.attachments, ticket.id, ticket.attachments);
-  const conversationIds = await deps.storeOpeningMail(call, ticket);
+  const event = createdEvent(decided, eventHeaderFor(deps, call));
+  await claimFiles(deps.attachments, decided.id, decided.attachments);
+  const opening = await deps.storeOpeningMail(call, decided);
+  const ticket = opening?.ticket ?? decided;
+  const conversationIds = opening ? [opening.conversationId] : [];
   if (!(await deps.tickets.insert(ticket, { event, appliedRequest, conversationIds }))) return undefined;
   if (conversationIds.length > 0) deps.mailQueue.wake();
   return { ...newStoredTicket(ticket), conversationIds };

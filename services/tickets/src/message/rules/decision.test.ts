@@ -1,4 +1,4 @@
-import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { Channel, Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, test } from 'vitest';
 import { initialTicket, type TicketState } from '../../ticket/rules/fields.ts';
 import { decideAddedMessage, type MessageContext } from './decision.ts';
@@ -17,8 +17,14 @@ const ticket: TicketState = {
 };
 
 /** The latest message of the ticket after a message of this sender. */
-function latestOf(from: string | null, context: Partial<MessageContext> = {}, before: Partial<TicketState> = {}) {
-  const message: ConversationState = { ...initialConversation, direction: Direction.IN, from, id: 2, ticketId: 1 };
+function latestOf(
+  from: string | null,
+  context: Partial<MessageContext> = {},
+  before: Partial<TicketState> = {},
+  externalConversationId: string | null = null,
+) {
+  const ids = { id: 2, ticketId: 1, externalConversationId };
+  const message: ConversationState = { ...initialConversation, direction: Direction.IN, from, ...ids };
   const header = { eventId: 'e', actor: { profileId: 7, kind: 'service' } };
   const { change } = decideAddedMessage({ ...ticket, ...before }, message, { now, header, ...context });
   return change?.after;
@@ -34,12 +40,33 @@ test.each([
   ['KIM@Example.com', {}],
   ['support@example.org', {}],
   ['boss@example.com', {}],
+  ['kim@home.example', { replyTo: ['Kim@home.example'] }],
   ['ada@example.com', { customerEmail: 'Ada@example.com' }],
   ['lee@example.com', { latestMessage: { ...addressed, direction: Direction.OUT, to: ['lee@example.com'] } }],
   ['lee@example.com', { latestMessage: { ...addressed, direction: Direction.OUT, bcc: ['lee@example.com'] } }],
   ['lee@example.com', { latestMessage: { ...addressed, direction: Direction.IN, from: 'lee@example.com' } }],
 ])('where only participants become the latest sender, %s does', (from, before) => {
   expect(latestOf(from, { onlyParticipants: true }, before)?.latestMessage).toMatchObject({ from });
+});
+
+test('a message of a program changes nothing but the messages of the ticket', () => {
+  const before = { ...ticket, status: TicketStatus.CLOSED, closedAt: now - 5, lastMessageAt: now - 5, version: 3 };
+  const after = latestOf('kim@example.com', { isProgrammatic: true, input: { customerId: 'c' } }, before);
+  expect(after).toEqual({ ...before, version: 4, modifiedAt: now });
+});
+
+test('the next mail answers the latest message of a person that is a mail', () => {
+  const thread = { messageId: '<b@x>', references: ['<a@x>'] };
+  const before = { lastMail: { messageId: '<a@x>', references: [] } };
+  expect(latestOf('kim@example.com', { thread }, before)?.lastMail).toEqual(thread);
+  expect(latestOf('kim@example.com', {}, before)?.lastMail).toEqual(before.lastMail);
+  expect(latestOf('kim@example.com', {}, before, '<c@x>')?.lastMail).toEqual({
+    messageId: '<c@x>',
+    references: ['<a@x>'],
+  });
+  expect(latestOf('kim@example.com', {}, before, 'no mail')?.lastMail).toEqual(before.lastMail);
+  expect(latestOf('eve@evil.org', { thread, onlyParticipants: true }, before)?.lastMail).toEqual(before.lastMail);
+  expect(latestOf('kim@example.com', { thread, isProgrammatic: true }, before)?.lastMail).toEqual(before.lastMail);
 });
 
 test.each(['eve@evil.org', null, ''])('where only participants become the latest sender, "%s" does not', (from) => {

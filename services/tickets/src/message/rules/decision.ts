@@ -7,15 +7,23 @@ import { conversationEvent, updatedEvent } from '../../ticket/rules/event.ts';
 import type { TicketInput, TicketState } from '../../ticket/rules/fields.ts';
 import type { AddressedTicket } from '../../ticket/rules/reply-recipients.ts';
 import type { ConversationState } from './fields.ts';
+import { type MailThread, mailThread, referencesTo } from './outgoing-mail.ts';
 
 /** The context of a decision on a message. Units: `now` in Unix seconds. */
 export interface MessageContext {
   now: number;
   header: EventHeader;
-  /** Whether a header rule says that a program sent it. Such a message reopens nothing. */
+  /**
+   * Whether a program sent it. Such a message reopens, counts and recommends nothing, changes no time, and no mail answers
+   * it.
+   */
   isProgrammatic?: boolean;
   /** Whether only a message of a participant becomes the latest one, from which reply recipients are recommended. */
   onlyParticipants?: boolean;
+  /** The addresses of its `Reply-To`. */
+  replyTo?: readonly string[];
+  /** Its thread, if it is a received mail. By default it continues the thread of the ticket. */
+  thread?: MailThread | null;
   /** The other fields that the message changes in its ticket. */
   input?: TicketInput;
 }
@@ -52,23 +60,20 @@ export function decideDeletedNote(
 function decide(
   ticket: TicketState,
   message: ConversationState,
-  { now, header, isProgrammatic = false, onlyParticipants = false, input = {} }: MessageContext,
+  { now, header, isProgrammatic = false, onlyParticipants = false, input = {}, ...mail }: MessageContext,
   type: 'conversation.created' | 'conversation.published',
   conversation: ConversationStep,
 ): TicketDecision {
-  const reopens = message.direction === Direction.IN && !isProgrammatic && ticket.status !== TicketStatus.OPEN;
+  const reopens = message.direction === Direction.IN && ticket.status !== TicketStatus.OPEN;
   const isLatest = !onlyParticipants || isParticipant(ticket, message.from);
-  const change = setFields(
-    ticket,
-    {
-      ...input,
-      ...countMessage(ticket, message.direction),
-      ...(message.private ? {} : changedTimes(ticket, message, now)),
-      ...(isLatest ? changedLatestMessage(ticket, message, now) : {}),
-      ...(reopens ? { status: TicketStatus.OPEN } : {}),
-    },
-    now,
-  );
+  const changed: TicketInput = {
+    ...input,
+    ...countMessage(ticket, message.direction),
+    ...(message.private ? {} : changedTimes(ticket, message, now)),
+    ...(isLatest ? changedLatestMessage(ticket, message, { ...mail, now }) : {}),
+    ...(reopens ? { status: TicketStatus.OPEN } : {}),
+  };
+  const change = setFields(ticket, isProgrammatic ? {} : changed, now);
   const event = conversationEvent(type, ticket, change, header, message);
   return { change: { ...change, event }, conversation };
 }
@@ -95,11 +100,21 @@ function changedTimes(ticket: TicketState, message: ConversationState, now: numb
   };
 }
 
-/** Sets the latest message, from which reply recipients are recommended, if it is the last one and not internal. */
-function changedLatestMessage(ticket: TicketState, message: ConversationState, now: number): TicketInput {
-  const { direction, from, to, cc, bcc } = message;
+/**
+ * Sets the latest message, from which reply recipients are recommended and which the next mail answers, if it is the last
+ * one and not internal.
+ */
+function changedLatestMessage(
+  ticket: TicketState,
+  message: ConversationState,
+  { now, replyTo = [], thread = null }: Pick<MessageContext, 'now' | 'replyTo' | 'thread'>,
+): TicketInput {
+  const { direction, from, to, cc, bcc, externalConversationId } = message;
   if (message.private || direction === Direction.INTERNAL || !isLast(ticket, messageTime(message, now))) return {};
-  return { latestMessage: { direction, from, to, cc, bcc } };
+  const latestMessage = { direction, from, to, cc, bcc, ...(replyTo.length > 0 && { replyTo }) };
+  const { lastMail } = ticket;
+  const continued = thread ?? mailThread(externalConversationId, lastMail ? referencesTo(lastMail) : []);
+  return { latestMessage, ...(continued && { lastMail: continued }) };
 }
 
 /**
@@ -110,6 +125,6 @@ export function isParticipant(ticket: AddressedTicket, address: string | null): 
   const folded = foldedAddress(address ?? '');
   if (folded === '') return false;
   const messages = [ticket, ...(ticket.latestMessage ? [ticket.latestMessage] : [])];
-  const addresses = messages.flatMap(({ from, to, cc, bcc }) => [from, ...to, ...cc, ...bcc]);
+  const addresses = messages.flatMap(({ from, to, cc, bcc, replyTo = [] }) => [from, ...to, ...cc, ...bcc, ...replyTo]);
   return [...addresses, ticket.customerEmail].some((one) => foldedAddress(one ?? '') === folded);
 }

@@ -2,6 +2,7 @@ import { withinCpuTime } from '@ticketing/testkit/machine-limits.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  mailThread,
   newMessageId,
   normalAddress,
   type OutgoingMail,
@@ -25,10 +26,18 @@ test('refers to the first mail and the 19 newest ones', () => {
   expect(referencesAmong(ids)).toEqual([ids[0], ...ids.slice(6)]);
 });
 
-test('refers to nothing that would break a header', () => {
-  const valid = `<${'a'.repeat(898)}>`;
-  const invalid = ['<a b@c>', '<a\r\nb@c>', 'a@b', '<a@b> <c@d>', '<ä@b>', '<>', `<${'a'.repeat(899)}>`, ''];
-  expect(referencesAmong([...invalid, valid])).toEqual([valid]);
+test('refers to the newest mails with 2,000 characters at most', () => {
+  const ids = Array.from({ length: 10 }, (_, index) => `<${String(index).repeat(498)}>`);
+  expect(referencesAmong(ids)).toEqual([ids[0], ...ids.slice(7)]);
+});
+
+test('refers to nothing that would break a header, and to each mail once', () => {
+  const valid = `<${'a'.repeat(998)}>`;
+  const invalid = ['<a b@c>', '<a\r\nb@c>', 'a@b', '<a@b> <c@d>', '<ä@b>', '<>', `<${'a'.repeat(999)}>`, ''];
+  expect(referencesAmong([...invalid, valid, valid])).toEqual([valid]);
+  for (const id of invalid) expect(mailThread(id, [])).toBeNull();
+  expect(mailThread(null, ['<a@b>'])).toBeNull();
+  expect(mailThread(valid, ['<a@b>', 'x'])).toEqual({ messageId: valid, references: ['<a@b>'] });
 });
 
 test('writes the domain of an address in lower case and ASCII', () => {

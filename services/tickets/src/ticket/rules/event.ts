@@ -106,6 +106,7 @@ const unlisted = new Set<string>([
   ...['version', 'modifiedAt', 'process', 'interventionVersion', ...bodyFields],
   ...['customerTagIds', 'customerEmail'],
   ...['openingMessageId', 'incomingMessages', 'outgoingMessages', 'internalMessages', 'latestMessage'],
+  ...['replyTo', 'author', 'lastMail'],
 ]);
 
 /** Fields whose names in the contract differ from those under which they are stored. */

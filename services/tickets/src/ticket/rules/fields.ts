@@ -19,6 +19,7 @@ import { AiProcess, AiProcessSchema } from '@ticketing/contracts/ticketing/ticke
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { formatRfc3339, toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { readSpellings } from '@ticketing/rest/codec/options.ts';
+import type { MailThread } from '../../message/rules/outgoing-mail.ts';
 import type { IntentState } from './intent.ts';
 import type { AddressedMessage } from './reply-recipients.ts';
 
@@ -178,6 +179,12 @@ export const ticketFields = {
   attachments: mixed<readonly AttachmentState[]>([]),
   /** The sender and recipients of the latest message that is not internal; null if there is only the first one. */
   latestMessage: mixed<AddressedMessage | null>(null),
+  /** The addresses of the `Reply-To` of the first message. */
+  replyTo: texts(),
+  /** The address of the person who wrote the first message, if it is not the sender. */
+  author: text(),
+  /** The last mail that a person or this system has sent, which the next one answers; null if none has an id. */
+  lastMail: mixed<MailThread | null>(null),
   createdBy: id(),
   /** When the AI logic is to run for the ticket. */
   process: enumText<AiProcess>(AiProcessSchema, AiProcess.BATCH),

@@ -1,6 +1,6 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, it } from 'vitest';
-import { findMailbox, ownAddresses } from './subchannels.ts';
+import { findMailboxes, ownAddresses } from './subchannels.ts';
 
 const mailbox = (address: string, changed: object = {}) => ({
   enabled: true,
@@ -19,23 +19,26 @@ const known = new Map([
 ]);
 
 it.each([
-  [['support@example.org'], 1],
-  [[' SUPPORT@EXAMPLE.ORG '], 1],
-  [['support+any+tag@example.org'], 1],
-  [['support+sales@example.org'], 2],
-  [['other@example.org', 'support+sales@example.org', 'support@example.org'], 2],
-  [['support@example.com'], undefined],
-  [['+support@example.org'], undefined],
-  [['off@example.org'], undefined],
-  [['chat@example.org'], undefined],
-  [['', '+', '@'], undefined],
-  [[], undefined],
-])('the mailbox of %j is %s', (addresses, expected) => {
-  expect(findMailbox(addresses, known)).toBe(expected);
+  [['support@example.org'], [1]],
+  [[' SUPPORT@EXAMPLE.ORG '], [1]],
+  [['support+any+tag@example.org'], [1]],
+  [['support+sales@example.org'], [2]],
+  [
+    ['other@example.org', 'support+sales@example.org', 'support@example.org', 'support+any@example.org'],
+    [2, 1],
+  ],
+  [['support@example.com'], []],
+  [['+support@example.org'], []],
+  [['off@example.org'], []],
+  [['chat@example.org'], []],
+  [['', '+', '@'], []],
+  [[], []],
+])('the mailboxes of %j are %j', (addresses, expected) => {
+  expect(findMailboxes(addresses, known)).toEqual(expected);
 });
 
-it('is none as long as no subchannel is known', () => {
-  expect(findMailbox(['support@example.org'], undefined)).toBeUndefined();
+it('finds none as long as no subchannel is known', () => {
+  expect(findMailboxes(['support@example.org'], undefined)).toEqual([]);
 });
 
 it.each([

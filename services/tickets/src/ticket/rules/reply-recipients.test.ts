@@ -1,12 +1,67 @@
-import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { Channel, Direction, SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, test } from 'vitest';
-import { replyRecipients } from './reply-recipients.ts';
+import { authorAddress, replyRecipients } from './reply-recipients.ts';
 
 const ticket = { channel: Channel.EMAIL, from: 'kim', to: ['desk'], cc: ['lee'], bcc: ['max'] };
 
 // spec: 6.16
-test('the reply to an incoming ticket goes to its sender, with the same cc and no bcc', () => {
-  expect(replyRecipients({ ...ticket, direction: Direction.IN })).toEqual({ to: ['kim'], cc: ['lee'], bcc: [] });
+test('the reply to an incoming ticket goes to its sender, with copies to the other recipients and no bcc', () => {
+  expect(replyRecipients({ ...ticket, direction: Direction.IN })).toEqual({
+    to: ['kim'],
+    cc: ['desk', 'lee'],
+    bcc: [],
+  });
+  const repeated = { ...ticket, to: ['desk', 'Kim', 'max'], cc: ['LEE', 'lee', 'Desk'] };
+  expect(replyRecipients({ ...repeated, direction: Direction.IN })?.cc).toEqual(['Desk', 'max', 'lee']);
+  const call = { ...ticket, channel: Channel.PHONE, direction: Direction.IN };
+  expect(replyRecipients(call)).toEqual({ to: ['kim'], cc: ['lee'], bcc: [] });
+});
+
+const isOurs = (address: string) => address.endsWith('@us.example');
+const mail = { ...ticket, from: 'kim@x.example', to: ['desk@us.example'], cc: [], bcc: [], direction: Direction.IN };
+
+test.each([
+  [['lee@x.example'], ['lee@x.example']],
+  [
+    ['lee@x.example', 'max@x.example', 'LEE@x.example'],
+    ['LEE@x.example', 'max@x.example'],
+  ],
+  [['desk@us.example', 'lee@x.example'], ['lee@x.example']],
+  [['desk@us.example'], ['kim@x.example']],
+  [['lee'], ['kim@x.example']],
+  [[''], ['kim@x.example']],
+  [['noreply@x.example'], ['kim@x.example']],
+  [Array.from({ length: 51 }, (_, at) => `a${at}@x.example`), ['kim@x.example']],
+])('the reply to a mail with Reply-To %j goes to %j', (replyTo, to) => {
+  expect(replyRecipients({ ...mail, replyTo }, isOurs)).toEqual({ to, cc: [], bcc: [] });
+  const latest = { ...mail, latestMessage: { ...mail, replyTo }, replyTo: ['other@x.example'] };
+  expect(replyRecipients(latest, isOurs)?.to).toEqual(to);
+});
+
+test.each([
+  ['noreply@web.example', null],
+  ['no-reply+7@web.example', null],
+  ['Do_Not.Reply@web.example', null],
+  ['shop.noreply@web.example', null],
+  ['nicht-antworten@web.example', null],
+  ['keineantwort@web.example', null],
+  ['ne-pas-repondre@web.example', null],
+  ['mailer-daemon@web.example', null],
+  ['desk@us.example', null],
+  ['noreplyan@web.example', 'noreplyan@web.example'],
+  ['norman@web.example', 'norman@web.example'],
+])('the reply to a mail of %s goes to %s, or to the one whom Reply-To names', (from, to) => {
+  expect(replyRecipients({ ...mail, from }, isOurs)?.to).toEqual(to === null ? [] : [to]);
+  const form = { ...mail, from, replyTo: ['kim@x.example'] };
+  expect(replyRecipients(form, isOurs)?.to).toEqual(['kim@x.example']);
+  expect(authorAddress(form, isOurs)).toBe(to ?? 'kim@x.example');
+});
+
+test('a message of a program recommends nobody, unless a person has said that it is none', () => {
+  const program = { ...mail, spamStatus: SpamStatus.AUTO_PROGRAMMATIC };
+  expect(replyRecipients(program)).toEqual({ to: [], cc: [], bcc: [] });
+  expect(replyRecipients({ ...program, spamStatus: SpamStatus.MANUAL_CLEAN })?.to).toEqual(['kim@x.example']);
+  expect(replyRecipients({ ...program, latestMessage: mail })?.to).toEqual(['kim@x.example']);
 });
 
 test('an incoming ticket without a sender has no recipient of a reply', () => {
@@ -64,7 +119,7 @@ test('an outgoing ticket is not sent to the customer instead', () => {
 
 test('the copies of a received message are recommended up to 50, and beyond that none of them', () => {
   const copied = (count: number) => Array.from({ length: count }, (_, at) => `a${at}@example.org`);
-  const received = (count: number) => ({ ...ticket, cc: copied(count), direction: Direction.IN });
+  const received = (count: number) => ({ ...ticket, to: [], cc: copied(count), direction: Direction.IN });
   expect(replyRecipients(received(50))).toEqual({ to: ['kim'], cc: copied(50), bcc: [] });
   expect(replyRecipients(received(51))).toEqual({ to: ['kim'], cc: [], bcc: [] });
   const sent = { ...ticket, cc: copied(51), direction: Direction.OUT };

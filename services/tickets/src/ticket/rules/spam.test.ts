@@ -1,8 +1,12 @@
+import type { JsonValue } from '@bufbuild/protobuf';
 import { SpamStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { describe, expect, it } from 'vitest';
-import { isProgrammatic, readHeaderRules, withHeaderRule } from './spam.ts';
+import { defaultSettings } from '../../settings.ts';
+import { isProgrammatic, type ProgramRules, readHeaderRules, withHeaderRule } from './spam.ts';
 
-const standard = readHeaderRules({ 'Auto-Submitted': ['!no'], Precedence: ['bulk', 'list', 'junk'] });
+const isOurs = (address: string) => ['team@example.org', 'help.desk@example.org'].includes(address.toLowerCase());
+const standard: ProgramRules = { headers: defaultSettings.headerRules, isOurs };
+const rulesOf = (setting: JsonValue | undefined): ProgramRules => ({ headers: readHeaderRules(setting), isOurs });
 
 describe('the default rule', () => {
   it.each([
@@ -17,9 +21,20 @@ describe('the default rule', () => {
     [{ precedence: 'Bulk' }, true],
     [{ precedence: 'list' }, true],
     [{ precedence: ['first-class', 'junk'] }, true],
+    [{ precedence: 'auto_reply' }, true],
     [{ precedence: 'bulky' }, false],
     [{ precedence: 'first-class' }, false],
     [{ 'x-precedence': 'bulk' }, false],
+    [{ 'x-precedence': 'auto_reply' }, true],
+    [{ 'X-Autoreply': 'yes' }, true],
+    [{ 'X-Autoreply': 'no' }, false],
+    [{ 'X-Autorespond': 'Re: Meter' }, true],
+    [{ 'X-AutoReply-From': 'kim@example.com' }, true],
+    [{ 'X-Mail-Autoreply': 'Vacation' }, true],
+    [{ 'X-Failed-Recipients': 'kim@example.com' }, true],
+    [{ 'X-Auto-Response-Suppress': 'All' }, false],
+    [{ 'list-id': '<news.example.com>' }, true],
+    [{ 'list-unsubscribe': '<mailto:off@example.com>' }, false],
     [{ precedence: 7 }, false],
     [{ precedence: { value: 'bulk' } }, false],
     [{}, false],
@@ -32,16 +47,56 @@ describe('the default rule', () => {
   });
 });
 
+describe('a mail of a server, whatever the rules are, is one', () => {
+  it.each([
+    [{ 'return-path': '<>' }, true],
+    [{ 'Return-Path': ' <> ' }, true],
+    [{ 'return-path': '<kim@example.com>' }, false],
+    [{ 'return-path': '' }, false],
+    [{ 'content-type': 'multipart/report; report-type=delivery-status; boundary=b' }, true],
+    [{ 'content-type': ' Multipart/Report;report-type=disposition-notification' }, true],
+    [{ 'content-type': 'multipart/reporting' }, false],
+    [{ 'content-type': 'text/plain; name="multipart/report"' }, false],
+    [{ 'x-ms-exchange-message-is-ndr': '' }, true],
+  ])('with %j: %s', (headers, expected) => {
+    expect(isProgrammatic(rulesOf({}), headers)).toBe(expected);
+  });
+});
+
+describe('a mail of a mailing list of ours', () => {
+  const list = { precedence: 'list' };
+
+  it.each([
+    { 'list-id': '<team.example.org>' },
+    { 'list-id': 'Our team <TEAM.example.org>' },
+    { 'list-id': '<x.example>', 'list-post': '<https://x.example/post>, <mailto:Team@example.org>' },
+    { 'mailing-list': 'list team@example.org; contact team+owners@example.org' },
+    { 'x-beenthere': 'help.desk@example.org' },
+  ])('is one of a person: %j', (headers) => {
+    expect(isProgrammatic(standard, { ...headers, ...list })).toBe(false);
+    expect(isProgrammatic(standard, headers)).toBe(false);
+  });
+
+  it('is one of a program with another sign, or if the list has another address', () => {
+    const ours = { 'list-id': '<team.example.org>', ...list };
+    expect(isProgrammatic(standard, { ...ours, 'auto-submitted': 'auto-replied' })).toBe(true);
+    expect(isProgrammatic(standard, { ...ours, precedence: ['list', 'bulk'] })).toBe(true);
+    expect(isProgrammatic(standard, { ...list, 'list-id': '<team.example.com>' })).toBe(true);
+    expect(isProgrammatic(standard, { ...list, to: 'team@example.org' })).toBe(true);
+    expect(isProgrammatic(standard, { ...list, 'list-id': `${'x '.repeat(1000)}team@example.org` })).toBe(true);
+  });
+});
+
 describe('a rule of the setting', () => {
   it('with true takes any value that is not empty', () => {
-    const rules = readHeaderRules({ 'List-Id': true });
+    const rules = rulesOf({ 'List-Id': true });
     expect(isProgrammatic(rules, { 'list-id': '<x.example>' })).toBe(true);
     expect(isProgrammatic(rules, { 'list-id': ' ' })).toBe(false);
     expect(isProgrammatic(rules, { precedence: 'bulk' })).toBe(false);
   });
 
   it('with several other values takes what is none of them, and a listed value too', () => {
-    const rules = readHeaderRules({ 'X-Kind': ['!person', '!agent of ours', 'PERSON by robot'] });
+    const rules = rulesOf({ 'X-Kind': ['!person', '!agent of ours', 'PERSON by robot'] });
     for (const [value, expected] of [
       ['Person', false],
       ['agent of ours', false],
@@ -55,7 +110,7 @@ describe('a rule of the setting', () => {
   it.each([undefined, null, [], 'x', { Precedence: false }, { Precedence: 'bulk' }, { Precedence: [7] }])(
     'that has the form %j takes nothing',
     (setting) => {
-      expect(isProgrammatic(readHeaderRules(setting), { precedence: 'bulk' })).toBe(false);
+      expect(isProgrammatic(rulesOf(setting), { precedence: 'bulk' })).toBe(false);
     },
   );
 });

@@ -59,19 +59,57 @@ function headerRule(setting: JsonValue): HeaderRule {
   };
 }
 
+/** What shows that a program has sent a message: rules for its headers, and the addresses that are ours. */
+export interface ProgramRules {
+  headers: HeaderRules;
+  /** A mailing list with such an address is a group of people that reads a mailbox. */
+  isOurs(address: string): boolean;
+}
+
 /**
- * Whether the headers of a message say that a program has sent it. `headers` is `rawData.headers`: an object whose names
- * have no regard to case and whose values are a text or a list of texts; values of another form are no headers.
+ * Whether the headers of a message say that a program has sent it: by a rule, as a report of a mail server, or because
+ * nobody is to be told if it does not arrive. What a mailing list of ours adds to a mail says nothing. `headers` is
+ * `rawData.headers`: an object whose names have no regard to case and whose values are a text or a list of texts; values
+ * of another form are no headers.
  *
- * Source: docs/reference/api.md, Spam.
+ * Source: docs/reference/api.md, Spam; RFC 5321, section 4.5.5.
  */
-export function isProgrammatic(rules: HeaderRules, headers: unknown): boolean {
+export function isProgrammatic(rules: ProgramRules, headers: unknown): boolean {
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return false;
-  return Object.entries(headers).some(([name, value]) => {
-    const rule = rules.get(name.trim().toLowerCase());
-    if (!rule) return false;
-    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-    return values.some((one) => typeof one === 'string' && matches(rule, one));
+  const given = Object.entries(headers).map(([name, value]) => [name.trim().toLowerCase(), textsIn(value)] as const);
+  const isShown = ([name, values]: readonly [string, readonly string[]]) => {
+    const rule = rules.headers.get(name);
+    return values.some((value) => isOfServer(name, value) || (rule !== undefined && matches(rule, value)));
+  };
+  const shown = given.filter(isShown);
+  return shown.length > 0 && !(shown.every(isOfList) && hasOwnList(rules, given));
+}
+
+function textsIn(value: unknown): string[] {
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return values.filter((one) => typeof one === 'string');
+}
+
+function isOfServer(name: string, value: string): boolean {
+  if (name === 'return-path') return value.trim() === '<>';
+  // Exchange writes it without a value.
+  if (name === 'x-ms-exchange-message-is-ndr') return true;
+  return name === 'content-type' && /^\s*multipart\/report\b/i.test(value);
+}
+
+function isOfList([name, values]: readonly [string, readonly string[]]): boolean {
+  return name === 'list-id' || (name === 'precedence' && values.every((value) => folded(value) === 'list'));
+}
+
+const listHeaders = ['list-post', 'list-id', 'mailing-list', 'x-beenthere'];
+const maxListValueChars = 1_000;
+
+/** Whether a mailing list has one of our addresses. `List-Id` writes it with a dot for the `@` (RFC 2919). */
+function hasOwnList({ isOurs }: ProgramRules, headers: readonly (readonly [string, readonly string[]])[]): boolean {
+  return headers.some(([name, values]) => {
+    if (!listHeaders.includes(name)) return false;
+    const words = values.flatMap((value) => value.slice(0, maxListValueChars).match(/[^\s<>:;,"()]+/g) ?? []);
+    return words.some((word) => isOurs(word) || (name === 'list-id' && isOurs(word.replace('.', '@'))));
   });
 }
 
@@ -86,8 +124,8 @@ function matches({ any, values, otherThan }: HeaderRule, value: string): boolean
 
 const folded = (value: string) => value.trim().toLowerCase();
 
-/** A new ticket with the status of the header rule, if that applies and the ticket has none yet. */
-export function withHeaderRule(input: TicketInput, rules: HeaderRules): TicketInput {
+/** A new ticket with the status of a message of a program, if it is one and the ticket has no status yet. */
+export function withHeaderRule(input: TicketInput, rules: ProgramRules): TicketInput {
   const hasStatus = (input.spamStatus ?? null) !== null;
   if (hasStatus || !isProgrammatic(rules, readHeaders(input.rawData))) return input;
   return { ...input, spamStatus: SpamStatus.AUTO_PROGRAMMATIC };

@@ -2,6 +2,7 @@ import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 import { foldedAddress } from '../../rules/mail-headers.ts';
 import type { TicketInput, TicketState } from './fields.ts';
+import type { HeaderRules, ProgramRules } from './spam.ts';
 
 /** The data of a subchannel that the tickets service knows. */
 export interface KnownSubchannel {
@@ -58,21 +59,20 @@ export function shownInterface({ subchannelId }: Pick<TicketState, 'subchannelId
 }
 
 /**
- * The enabled mailbox of the first of some addresses that belongs to one. Case is ignored, and so is the suffix after a
- * `+` in the local part of an address, unless a mailbox has exactly that address.
+ * The enabled mailboxes to which some addresses belong, in the order of the addresses. Case is ignored, and so is the
+ * suffix after a `+` in the local part of an address, unless a mailbox has exactly that address.
  */
-export function findMailbox(addresses: readonly string[], subchannels: Subchannels): number | undefined {
+export function findMailboxes(addresses: readonly string[], subchannels: Subchannels): number[] {
   const ids = new Map<string, number>();
   for (const [id, { enabled, channel, address = '' }] of subchannels ?? []) {
     const folded = foldedAddress(address);
     if (enabled && channel === Channel.EMAIL && folded !== '' && !ids.has(folded)) ids.set(folded, id);
   }
-  for (const address of addresses) {
+  const found = addresses.flatMap((address) => {
     const folded = foldedAddress(address);
-    const id = ids.get(folded) ?? ids.get(withoutTag(folded));
-    if (id !== undefined) return id;
-  }
-  return undefined;
+    return ids.get(folded) ?? ids.get(withoutTag(folded)) ?? [];
+  });
+  return [...new Set(found)];
 }
 
 /** Returns whether an address is one of ours: that of a mailbox, also of a disabled one, or the sender of the installation. */
@@ -81,6 +81,11 @@ export function ownAddresses({ subchannels, mailFrom }: SenderSettings): (addres
   const own = new Set([mailFrom, ...mailboxes.map(({ address }) => address)].map((one) => foldedAddress(one ?? '')));
   own.delete('');
   return (address) => own.has(foldedAddress(address)) || own.has(withoutTag(foldedAddress(address)));
+}
+
+/** What shows that a program has sent a message. */
+export function programRules(settings: SenderSettings & { headerRules: HeaderRules }): ProgramRules {
+  return { headers: settings.headerRules, isOurs: ownAddresses(settings) };
 }
 
 function withoutTag(address: string): string {

@@ -11,7 +11,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file ticketing/tickets/v1/mail_service.proto.
  */
 export const file_ticketing_tickets_v1_mail_service: GenFile = /*@__PURE__*/
-  fileDesc("Cid0aWNrZXRpbmcvdGlja2V0cy92MS9tYWlsX3NlcnZpY2UucHJvdG8SFHRpY2tldGluZy50aWNrZXRzLnYxIowBChJSZWNlaXZlTWFpbFJlcXVlc3QSDAoEbWFpbBgBIAEoDBIiCg1zdWJjaGFubmVsX2lkGAIgASgFQgaKtRgCEAFIAIgBARIkCglrZWVwX2RhdGUYAyABKAhCDIq1GAiCAQVmYWxzZUgBiAEBQhAKDl9zdWJjaGFubmVsX2lkQgwKCl9rZWVwX2RhdGUifQoTUmVjZWl2ZU1haWxSZXNwb25zZRIRCgl0aWNrZXRfaWQYASABKAUSFwoPY29udmVyc2F0aW9uX2lkGAIgASgFEjoKB291dGNvbWUYAyABKA4yKS50aWNrZXRpbmcudGlja2V0cy52MS5SZWNlaXZlZE1haWxPdXRjb21lKrgBChNSZWNlaXZlZE1haWxPdXRjb21lEiUKIVJFQ0VJVkVEX01BSUxfT1VUQ09NRV9VTlNQRUNJRklFRBAAEigKJFJFQ0VJVkVEX01BSUxfT1VUQ09NRV9USUNLRVRfQ1JFQVRFRBABEicKI1JFQ0VJVkVEX01BSUxfT1VUQ09NRV9NRVNTQUdFX0FEREVEEAISJwojUkVDRUlWRURfTUFJTF9PVVRDT01FX0FMUkVBRFlfS05PV04QAzKCAQoLTWFpbFNlcnZpY2UScwoLUmVjZWl2ZU1haWwSKC50aWNrZXRpbmcudGlja2V0cy52MS5SZWNlaXZlTWFpbFJlcXVlc3QaKS50aWNrZXRpbmcudGlja2V0cy52MS5SZWNlaXZlTWFpbFJlc3BvbnNlIg+KtRgFOICAgBSStRgCEAFiBnByb3RvMw", [file_ticketing_api_v1_options]);
+  fileDesc("Cid0aWNrZXRpbmcvdGlja2V0cy92MS9tYWlsX3NlcnZpY2UucHJvdG8SFHRpY2tldGluZy50aWNrZXRzLnYxIowBChJSZWNlaXZlTWFpbFJlcXVlc3QSDAoEbWFpbBgBIAEoDBIiCg1zdWJjaGFubmVsX2lkGAIgASgFQgaKtRgCEAFIAIgBARIkCglrZWVwX2RhdGUYAyABKAhCDIq1GAiCAQVmYWxzZUgBiAEBQhAKDl9zdWJjaGFubmVsX2lkQgwKCl9rZWVwX2RhdGUilwEKE1JlY2VpdmVNYWlsUmVzcG9uc2USEQoJdGlja2V0X2lkGAEgASgFEhcKD2NvbnZlcnNhdGlvbl9pZBgCIAEoBRI6CgdvdXRjb21lGAMgASgOMikudGlja2V0aW5nLnRpY2tldHMudjEuUmVjZWl2ZWRNYWlsT3V0Y29tZRIYChBvdGhlcl90aWNrZXRfaWRzGAQgAygFKrgBChNSZWNlaXZlZE1haWxPdXRjb21lEiUKIVJFQ0VJVkVEX01BSUxfT1VUQ09NRV9VTlNQRUNJRklFRBAAEigKJFJFQ0VJVkVEX01BSUxfT1VUQ09NRV9USUNLRVRfQ1JFQVRFRBABEicKI1JFQ0VJVkVEX01BSUxfT1VUQ09NRV9NRVNTQUdFX0FEREVEEAISJwojUkVDRUlWRURfTUFJTF9PVVRDT01FX0FMUkVBRFlfS05PV04QAzKCAQoLTWFpbFNlcnZpY2UScwoLUmVjZWl2ZU1haWwSKC50aWNrZXRpbmcudGlja2V0cy52MS5SZWNlaXZlTWFpbFJlcXVlc3QaKS50aWNrZXRpbmcudGlja2V0cy52MS5SZWNlaXZlTWFpbFJlc3BvbnNlIg+KtRgFOICAgBSStRgCEAFiBnByb3RvMw", [file_ticketing_api_v1_options]);
 
 /**
  * An e-mail.
@@ -75,6 +75,13 @@ export type ReceiveMailResponse = Message<"ticketing.tickets.v1.ReceiveMailRespo
    * @generated from field: ticketing.tickets.v1.ReceivedMailOutcome outcome = 3;
    */
   outcome: ReceivedMailOutcome;
+
+  /**
+   * The tickets in which other mailboxes have it.
+   *
+   * @generated from field: repeated int32 other_ticket_ids = 4;
+   */
+  otherTicketIds: number[];
 };
 
 /**
@@ -140,8 +147,9 @@ export const ReceivedMailOutcomeSchema: GenEnum<ReceivedMailOutcome> = /*@__PURE
 export const MailService: GenService<{
   /**
    * Takes in an e-mail as it was transferred: as a message of the ticket that it
-   * answers, else as a new ticket. An e-mail that is known, by the `Message-ID` and
-   * sender of a message or by its bytes, is not taken in again.
+   * answers, else as a new ticket. It is taken in once in each mailbox to which it
+   * was sent, at most ten. An e-mail is known by its `Message-ID`, author, date,
+   * subject and parts, and by its mailbox; one that is known is not taken in again.
    *
    * Errors: `invalid_mail`, `mail_too_large`, `mail_loop`, `unknown_subchannel`,
    * `subchannel_disabled`, `settings_unavailable`; `storage_quota` if a person
