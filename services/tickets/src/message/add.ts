@@ -9,6 +9,7 @@ import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { hasSameCustomer, identifyByMessage } from '../customer/identify.ts';
 import { eventHeaderFor } from '../event-header.ts';
+import { maxReferences, referencesAmong, referencesTo } from '../rules/mail-thread.ts';
 import type { TextWork } from '../text/work.ts';
 import type { Commit } from '../ticket/commit.ts';
 import type { WriteCall } from '../ticket/insert.ts';
@@ -30,7 +31,6 @@ import {
   maxDrafts,
   maxMessages,
 } from './rules/fields.ts';
-import { maxReferences, referencesAmong, referencesTo } from './rules/outgoing-mail.ts';
 import type { MailDocument } from './schema.ts';
 import type { ConversationStore } from './store.ts';
 import type { ShownConversation } from './views.ts';

@@ -4,12 +4,13 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity/caller.ts';
+import { mailThread } from '../rules/mail-thread.ts';
 import { type ReadSettings, settingsKnowing } from '../settings.ts';
-import type { WriteCall } from '../ticket/insert.ts';
+import type { OpeningMail, WriteCall } from '../ticket/insert.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
 import { type AddMessageDeps, newMail } from './add.ts';
 import type { ConversationInput } from './rules/fields.ts';
-import { mailThread, newMessageId } from './rules/outgoing-mail.ts';
+import { newMessageId } from './rules/outgoing-mail.ts';
 import { chooseSender } from './rules/reply.ts';
 import { openingMessage } from './views.ts';
 
@@ -61,13 +62,6 @@ export async function mailFields(
 }
 
 type OpeningMailDeps = Pick<AddMessageDeps, 'messages' | 'tickets' | 'runtime'> & { settings: ReadSettings };
-
-/** The first message of a ticket, if it is sent as a mail. */
-export interface OpeningMail {
-  conversationId: number;
-  /** The ticket with that mail as its last one. */
-  ticket: TicketState;
-}
 
 /**
  * Stores the first message of a new ticket apart from it if it is to be sent as a mail: on a ticket of channel email with

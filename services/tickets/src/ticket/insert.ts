@@ -7,7 +7,6 @@ import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { firstMessage, identify } from '../customer/identify.ts';
 import { eventHeaderFor } from '../event-header.ts';
-import type { OpeningMail } from '../message/sender.ts';
 import type { CheckDeps } from './checks.ts';
 import { readSlaRules } from './patch.ts';
 import { type NewTicketContext, newTicket } from './rules/change.ts';
@@ -62,6 +61,13 @@ export async function draftTicket(
 /** Decides how a ticket begins. `text` replaces the text of the draft. */
 export function decideTicket({ input, context, programs, identified }: TicketDraft, text?: TicketInput): TicketState {
   return { ...newTicket(withHeaderRule({ ...input, ...text }, programs), context), ...identified };
+}
+
+/** The first message of a ticket, if it is sent as a mail. */
+export interface OpeningMail {
+  conversationId: number;
+  /** The ticket with that mail as its last one. */
+  ticket: TicketState;
 }
 
 interface InsertDeps {

@@ -1,13 +1,13 @@
 import { Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { EventHeader } from '../../rules/event-header.ts';
 import { foldedAddress } from '../../rules/mail-headers.ts';
+import { type MailThread, mailThread, referencesTo } from '../../rules/mail-thread.ts';
 import { setFields } from '../../ticket/rules/change.ts';
 import type { ConversationStep, TicketDecision } from '../../ticket/rules/decision.ts';
 import { conversationEvent, updatedEvent } from '../../ticket/rules/event.ts';
 import type { TicketInput, TicketState } from '../../ticket/rules/fields.ts';
 import type { AddressedTicket } from '../../ticket/rules/reply-recipients.ts';
 import type { ConversationState } from './fields.ts';
-import { type MailThread, mailThread, referencesTo } from './outgoing-mail.ts';
 
 /** The context of a decision on a message. Units: `now` in Unix seconds. */
 export interface MessageContext {

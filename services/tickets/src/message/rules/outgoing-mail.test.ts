@@ -1,15 +1,7 @@
 import { withinCpuTime } from '@ticketing/testkit/machine-limits.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  mailThread,
-  newMessageId,
-  normalAddress,
-  type OutgoingMail,
-  recipientsLeft,
-  referencesAmong,
-  ticketTokens,
-} from './outgoing-mail.ts';
+import { newMessageId, normalAddress, type OutgoingMail, recipientsLeft, ticketTokens } from './outgoing-mail.ts';
 
 test('a Message-ID has the domain of its sender', () => {
   expect(newMessageId('msg_1', 'help@Shop.Example')).toBe('<msg_1@shop.example>');
@@ -17,27 +9,6 @@ test('a Message-ID has the domain of its sender', () => {
   for (const from of [null, '', 'help', 'help@a b.example', 'help@a.example>\r\nBcc: x@y.example']) {
     expect(newMessageId('msg_1', from)).toBe('<msg_1@ticketing.invalid>');
   }
-});
-
-test('refers to the first mail and the 19 newest ones', () => {
-  const ids = Array.from({ length: 25 }, (_, index) => `<${index}@example.com>`);
-  expect(referencesAmong(ids.slice(0, 20))).toEqual(ids.slice(0, 20));
-  expect(referencesAmong(ids.slice(0, 21))).toEqual([ids[0], ...ids.slice(2, 21)]);
-  expect(referencesAmong(ids)).toEqual([ids[0], ...ids.slice(6)]);
-});
-
-test('refers to the newest mails with 2,000 characters at most', () => {
-  const ids = Array.from({ length: 10 }, (_, index) => `<${String(index).repeat(498)}>`);
-  expect(referencesAmong(ids)).toEqual([ids[0], ...ids.slice(7)]);
-});
-
-test('refers to nothing that would break a header, and to each mail once', () => {
-  const valid = `<${'a'.repeat(998)}>`;
-  const invalid = ['<a b@c>', '<a\r\nb@c>', 'a@b', '<a@b> <c@d>', '<ä@b>', '<>', `<${'a'.repeat(999)}>`, ''];
-  expect(referencesAmong([...invalid, valid, valid])).toEqual([valid]);
-  for (const id of invalid) expect(mailThread(id, [])).toBeNull();
-  expect(mailThread(null, ['<a@b>'])).toBeNull();
-  expect(mailThread(valid, ['<a@b>', 'x'])).toEqual({ messageId: valid, references: ['<a@b>'] });
 });
 
 test('writes the domain of an address in lower case and ASCII', () => {

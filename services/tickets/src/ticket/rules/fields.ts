@@ -19,7 +19,7 @@ import { AiProcess, AiProcessSchema } from '@ticketing/contracts/ticketing/ticke
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { formatRfc3339, toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { readSpellings } from '@ticketing/rest/codec/options.ts';
-import type { MailThread } from '../../message/rules/outgoing-mail.ts';
+import type { MailThread } from '../../rules/mail-thread.ts';
 import type { IntentState } from './intent.ts';
 import type { AddressedMessage } from './reply-recipients.ts';
 
