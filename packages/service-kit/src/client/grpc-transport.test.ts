@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { constants, createServer } from 'node:http2';
+import { constants, createServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient, encodeBinaryHeader, type Interceptor } from '@connectrpc/connect';
@@ -10,7 +10,8 @@ import {
 import { ServerReflection } from '@ticketing/contracts/grpc/reflection/v1/reflection_pb.ts';
 import { ProblemSchema } from '@ticketing/contracts/ticketing/api/v1/problem_pb.ts';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { openForwarder } from '@ticketing/testkit/forwarder.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   connect,
   findFailure,
@@ -306,6 +307,41 @@ describe('a stream', () => {
     })();
     expect(await findFailure(reading)).toMatchObject({ code: Code.DataLoss });
   });
+});
+
+// Source: docs/operations/scaling.md, Connections.
+test('a server that vanishes without closing its connections is noticed without a call', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const server = createServer();
+  const sockets = findSockets(server);
+  let pings = 0;
+  server.on('session', (session: ServerHttp2Session) => session.on('ping', () => pings++));
+  server.on('stream', (stream) => {
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+    stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    // An empty message.
+    stream.resume().end(Buffer.alloc(5));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const forwarder = await openForwarder({ host: '127.0.0.1', port: (server.address() as AddressInfo).port });
+  onTestFinished(async () => {
+    await forwarder.close();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const tags = createClient(TagService, connect([{ address: `127.0.0.1:${forwarder.port}` }]));
+  await tags.getTag({ id: 1 });
+  vi.advanceTimersByTime(10_000);
+  await expect.poll(() => pings).toBe(1);
+  await tags.getTag({ id: 1 });
+  expect(sockets.size).toBe(1);
+  forwarder.freeze();
+  vi.advanceTimersByTime(10_000);
+  vi.advanceTimersByTime(5_000);
+  forwarder.thaw();
+  await tags.getTag({ id: 1 });
+  expect(sockets.size).toBe(2);
 });
 
 describe('several servers', () => {
