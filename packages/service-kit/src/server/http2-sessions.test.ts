@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
-import { type AddressInfo, connect as connectSocket } from 'node:net';
+import { type AddressInfo, connect as connectSocket, type Socket } from 'node:net';
 import { createClient } from '@connectrpc/connect';
 import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import { createGrpcTransport as createForeignTransport, Http2SessionManager } from '@connectrpc/connect-node';
 import { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createGrpcTransport } from '../client/grpc-transport.ts';
 import { defaultServerLimits } from '../config/server-limits.ts';
-import { createHttpServer } from './http-server.ts';
+import { createHttpServer, listenOn } from './http-server.ts';
 import { limitSessions, type SessionTimers } from './http2-sessions.ts';
 
 // guarantee: A6
@@ -110,6 +110,60 @@ test('a connection without the settings of a client ends; one with them stays, a
   await app.close();
 });
 
+// guarantee: I34
+test('connections whose clients take no response make room when the listener is full', async () => {
+  const { goAwayMs } = defaultServerLimits;
+  const timers = manualTimers();
+  const { port, app, sockets } = await listenForThree(timers);
+  let goneAway = 0;
+  const open = (path: string) => {
+    const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
+    onTestFinished(() => session.destroy());
+    session.on('error', () => undefined).once('goaway', () => goneAway++);
+    const stream = session.request({ ':path': path }).on('error', () => undefined);
+    return { session, stream };
+  };
+  const stuck = ['/unknown', '/unknown'].map(open);
+  const responses = await Promise.all(stuck.map(({ stream }) => once(stream, 'response')));
+  expect(responses.map(([headers]) => headers[':status'])).toEqual([404, 404]);
+  const served = once(app.server, 'stream');
+  const busy = open('/never');
+  await served;
+  const dropped = once(app.server, 'drop');
+  open('/');
+  await dropped;
+  await expect.poll(() => goneAway).toBe(2);
+  timers.advance(goAwayMs - 1);
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
+  timers.advance(1);
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, true, false]);
+  await expect.poll(() => stuck.map(({ session }) => session.destroyed)).toEqual([true, true]);
+  const [headers] = await once(open('/').stream, 'response');
+  expect(headers[':status']).toBe(200);
+  expect(busy.session.closed).toBe(false);
+});
+
+test('an idle connection that makes room ends after a second, even if its client does not close it', async () => {
+  const timers = manualTimers();
+  const { port, sockets } = await listenForThree(timers);
+  const open = () => {
+    // A client that leaves its half of the connection open.
+    const socket = connectSocket({ port, host: '127.0.0.1', allowHalfOpen: true });
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => undefined).write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1');
+    return socket.resume();
+  };
+  const idle = [1, 2, 3].map(open);
+  const ended = Promise.all(idle.map((socket) => once(socket, 'end')));
+  await Promise.all(idle.map((socket) => once(socket, 'data')));
+  open();
+  await ended;
+  timers.advance(999);
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
+  timers.advance(1);
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, true, true]);
+});
+
 // Source: docs/operations/scaling.md, Connections.
 test.each([71_000, 73_000, 400_000, 86_400_000])(
   'a client that calls again after a pause of %i ms sees no error',
@@ -121,7 +175,12 @@ test.each([71_000, 73_000, 400_000, 86_400_000])(
       routes: (router) => router.service(TagService, { createTag: () => ({ id: 1 }) }),
     });
     let ended = 0;
-    app.server.on('session', (session: ServerHttp2Session) => session.once('close', () => ended++));
+    // The limit of Fastify is a timer inside Node, which no test can advance.
+    const idleLimits: number[] = [];
+    app.server.prependListener('session', (session: ServerHttp2Session) => {
+      session.once('close', () => ended++);
+      vi.spyOn(session, 'setTimeout').mockImplementation((ms) => void idleLimits.push(ms));
+    });
     await app.listen({ host: '127.0.0.1', port: 0 });
     const { port } = app.server.address() as AddressInfo;
     const ours = createGrpcTransport({
@@ -140,6 +199,7 @@ test.each([71_000, 73_000, 400_000, 86_400_000])(
     await expect.poll(() => sessionManager.state()).toBe(isLong ? 'closed' : 'idle');
     expect(await callAll()).toMatchObject([{ id: 1 }, { id: 1 }]);
     expect(ended).toBe(isLong ? 2 : 0);
+    expect(idleLimits.filter((ms) => ms > 0)).toEqual([]);
     ours.close();
     sessionManager.abort();
     await app.close();
@@ -171,6 +231,23 @@ test.each([10, 100])(
     await app.close();
   },
 );
+
+/** Listens for three connections until the test has finished. A request for `/never` gets no response. */
+async function listenForThree(timers: SessionTimers) {
+  const app = createHttpServer({ http2: true });
+  limitSessions(app, defaultServerLimits, timers);
+  app.get('/', async () => 'here');
+  app.get('/never', () => new Promise(() => undefined));
+  const servers = await listenOn(
+    { host: '127.0.0.1', connections: { total: 3, ofAddress: 0 } },
+    { http: app },
+    { http: 0, grpc: 0, internal: 0 },
+  );
+  onTestFinished(() => servers.close(0));
+  const sockets: Socket[] = [];
+  app.server.on('connection', (socket: Socket) => sockets.push(socket));
+  return { app, sockets, port: servers.ports.http };
+}
 
 /** Timers that run when the test advances them. */
 function manualTimers(): SessionTimers & { advance(ms: number): void } {

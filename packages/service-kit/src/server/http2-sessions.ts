@@ -6,6 +6,9 @@ import { makeRoomWhenFull } from './limit-connections.ts';
 
 const maxConnectionAgeMs = 300_000;
 
+/** How long a connection without calls may stay open when it makes room, if its peer does not close it. */
+const idleEndMs = 1_000;
+
 /** The timers of sessions; tests advance them. */
 export interface SessionTimers {
   setTimeout(run: () => void, ms: number): NodeJS.Timeout;
@@ -21,14 +24,14 @@ export interface SessionTimers {
  * connects again for its next call.
  *
  * Connecting needs no credential: a connection that does not begin with settings, as every client does, ends after
- * `settingsMs`, and those without a call in flight make room when the listener is full.
+ * `settingsMs`, and connections that wait for nothing but their clients make room when the listener is full.
  */
 export function limitSessions(
   app: FastifyInstance,
   { goAwayMs, settingsMs }: ServerLimits,
   { setTimeout, clearTimeout }: SessionTimers = globalThis,
 ): void {
-  const sessions = new Set<{ address: string; calls: number; isEnding: boolean; end: () => void }>();
+  const sessions = new Set<Session>();
   let isClosing = false;
   app.server.on('session', (session: ServerHttp2Session) => {
     // Returns the socket itself. The object `session.socket` can only end the session, whose connection then stays
@@ -38,26 +41,29 @@ export function limitSessions(
       clearTimeout(silent);
       sessions.delete(state);
     });
-    const end = () => {
+    const end = (waitMs = goAwayMs) => {
       if (state.isEnding) return;
       state.isEnding = true;
       session.close();
-      setTimeout(() => socket.destroy(), goAwayMs).unref();
+      setTimeout(() => socket.destroy(), waitMs).unref();
     };
-    const state = { address: addressKey(socket.remoteAddress), calls: 0, isEnding: false, end };
+    const address = addressKey(socket.remoteAddress);
+    const state: Session = { address, streams: new Set(), isEnding: false, end };
     sessions.add(state);
-    const timer = setTimeout(end, maxConnectionAgeMs * (0.9 + Math.random() * 0.2)).unref();
-    const silent = setTimeout(end, settingsMs).unref();
+    const timer = setTimeout(() => end(), maxConnectionAgeMs * (0.9 + Math.random() * 0.2)).unref();
+    const silent = setTimeout(() => end(), settingsMs).unref();
     session.once('remoteSettings', () => clearTimeout(silent));
     session.on('stream', (stream) => {
-      state.calls += 1;
-      stream.once('close', () => {
-        state.calls -= 1;
-      });
+      state.streams.add(stream);
+      stream.once('close', () => state.streams.delete(stream));
     });
     if (isClosing) end();
   });
-  const idleSessions = () => [...sessions].filter(({ calls, isEnding }) => calls === 0 && !isEnding);
+  const idleSessions = () =>
+    [...sessions].filter(waitsForClient).map(({ address, streams, end }) => ({
+      address,
+      end: () => end(streams.size === 0 ? idleEndMs : goAwayMs),
+    }));
   const countsOfAddresses = () => {
     const byAddress = Map.groupBy(sessions, ({ address }) => address);
     return new Map([...byAddress].map(([address, own]) => [address, own.length]));
@@ -67,6 +73,23 @@ export function limitSessions(
     isClosing = true;
     for (const { end } of sessions) end();
   });
+}
+
+/** An HTTP/2 connection with its calls in flight. */
+interface Session {
+  address: string;
+  streams: Set<ServerHttp2Stream>;
+  isEnding: boolean;
+  /** Lets the calls in flight finish for a time, then closes the connection. */
+  end(waitMs?: number): void;
+}
+
+/**
+ * Whether a connection has no call, or only calls whose responses are complete. A client whose window is 0 never takes a
+ * response, and needs no credential for one that refuses its call.
+ */
+function waitsForClient({ streams, isEnding }: Session): boolean {
+  return !isEnding && [...streams].every(({ writableEnded }) => writableEnded);
 }
 
 /**

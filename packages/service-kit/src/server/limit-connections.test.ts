@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { withinTime } from '@ticketing/testkit/machine-limits.ts';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { defaultServerLimits } from '../config/server-limits.ts';
 import { createHttpServer, listenOn } from './http-server.ts';
 import { limitSessions } from './http2-sessions.ts';
@@ -100,6 +100,17 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
+// Source: docs/operations/scaling.md, Connections.
+test.each([false, true])('the system probes silent connections (HTTP/2: %s)', async (http2) => {
+  const setKeepAlive = vi.spyOn(Socket.prototype, 'setKeepAlive');
+  const port = await start({ total: 2, ofAddress: 0 }, http2);
+  for (let nth = 1; nth <= 2; nth++) expect((await open(port, '127.0.0.1', http2)).isKept).toBe(true);
+  expect(setKeepAlive.mock.calls).toEqual([
+    [true, 30_000],
+    [true, 30_000],
+  ]);
+});
+
 test('connections that send nothing keep their places until their headers are late', async () => {
   const port = await start({ total: 2, ofAddress: 0 });
   for (let nth = 1; nth <= 2; nth++) {
@@ -115,10 +126,12 @@ test('a connection whose headers do not end is closed about a second after they 
   expect(app.server).toMatchObject({ headersTimeout: 300 });
   await app.listen({ host: '127.0.0.1', port: 0 });
   opened.push(app);
-  const sockets = ['', 'GET / HTTP/1.1\r\nhost: a\r\nx: '].map((bytes) => {
-    const socket = connect({ port: (app.server.address() as AddressInfo).port, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  /** Sends these bytes, and nothing else, until the server closes the connection. */
+  const untilClosed = async (bytes: string) => {
+    const socket = connect({ port, host: '127.0.0.1' });
     socket.resume().write(bytes);
-    return once(socket, 'close');
-  });
-  await withinTime(10_000, () => Promise.all(sockets));
+    await once(socket, 'close');
+  };
+  await withinTime(10_000, () => Promise.all(['', 'GET / HTTP/1.1\r\nhost: a\r\nx: '].map(untilClosed)));
 });

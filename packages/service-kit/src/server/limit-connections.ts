@@ -9,10 +9,16 @@ type Listener = Server & { closeIdleConnections?(): void };
 /** How often room is made at most, so that a flood of connections costs little. Units: ms. */
 const roomEveryMs = 100;
 
+/** How long a connection may be silent before the system probes its peer, in ms. */
+const keepAliveAfterMs = 30_000;
+
 /**
  * Limits the connections of a listener. A further one of an address is closed before a byte of it is read, so that one client
  * takes no more than its share. When the listener is full, a further one is closed as well, and room is made: of the address
  * with the most connections, those are closed that wait for a next request; if it has none of these, of the next address.
+ *
+ * TCP probes silent connections, so that the network between does not forget them, and a peer that has vanished loses its
+ * place.
  */
 export function limitConnections(server: Listener, { total, ofAddress }: ConnectionLimits): void {
   server.maxConnections = total;
@@ -26,6 +32,7 @@ export function limitConnections(server: Listener, { total, ofAddress }: Connect
       return;
     }
     counts.set(address, count);
+    socket.setKeepAlive(true, keepAliveAfterMs);
     socket.once('close', () => {
       const left = (counts.get(address) ?? 1) - 1;
       if (left === 0) counts.delete(address);
@@ -39,7 +46,7 @@ export function limitConnections(server: Listener, { total, ofAddress }: Connect
   makeRoomWhenFull(server, idleConnections, () => counts);
 }
 
-/** A connection that waits for a next request or call. */
+/** A connection that waits for its client: for a next request or call, or until it takes a response. */
 export interface IdleConnection {
   address: string;
   end(): void;
