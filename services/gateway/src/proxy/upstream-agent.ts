@@ -46,6 +46,7 @@ export function upstreamAgent(bodyTimeoutMs: number, tls: ServiceTls): UpstreamA
     bodyTimeout: bodyTimeoutMs,
     // Below the 72 s after which services close idle connections, so that no request is sent on a closing connection.
     keepAliveTimeout: keepUnusedMs,
+    keepAliveMaxTimeout: keepUnusedMs,
     clientTtl: 60_000,
   });
   return {
