@@ -19,8 +19,8 @@ export async function recordIndexes(): Promise<RecordedIndex[]> {
   for (const entry of services.filter(({ hasStore }) => hasStore)) {
     const connection = recordingConnection(entry.name, recorded);
     const module: unknown = await import(`../../services/${entry.name}/src/set-up-store.ts`);
-    const { setUpStore } = module as { setUpStore(connection: Connection): Promise<void> };
-    await buildIndexes(entry, connection, setUpStore);
+    const { setUpStore } = module as { setUpStore(connection: Connection, isNew: boolean): Promise<void> };
+    await buildIndexes(entry, connection, setUpStore, true);
   }
   return recorded;
 }

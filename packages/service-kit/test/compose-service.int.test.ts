@@ -121,6 +121,21 @@ test('if a port is taken, everything that was opened is closed', async () => {
   other.close();
 });
 
+test('the set-up of a store knows whether services may be using it', async () => {
+  const name = `${database}_new`;
+  const setUps: boolean[] = [];
+  const setUpStore = async (_connection: unknown, isNew: boolean) => void setUps.push(isNew);
+  const service = composeService({ name: 'reporting', setUpStore, compose: () => ({}) });
+  const renamed = { ...environment, TICKETING_REPORTING_MONGODB_DATABASE: name };
+  await service.setUp(renamed);
+  await service.setUp(renamed);
+  expect(setUps).toEqual([true, false]);
+  const mongoose = (await import('mongoose')).default;
+  const connection = await mongoose.createConnection(mongodbUri, { dbName: name }).asPromise();
+  await connection.dropDatabase();
+  await connection.close();
+});
+
 test('a database of another version is refused in one sentence', async () => {
   const { service } = recordingService();
   const old = { ...environment, TICKETING_REPORTING_MONGODB_DATABASE: `${database}_old` };

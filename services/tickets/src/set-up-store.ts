@@ -1,4 +1,5 @@
 import { buildFileIndexes } from '@ticketing/files/file-store.ts';
+import { runIndexBuilds } from '@ticketing/store/connection/run-index-builds.ts';
 import type { Connection } from 'mongoose';
 import { analysisRequestModel } from './analysis/request-store.ts';
 import { buildBulkIndexes } from './bulk/store.ts';
@@ -22,12 +23,16 @@ const models = [
   erpResponseModel,
 ];
 
-/** Builds the missing indexes of this service's database. */
-export async function setUpStore(connection: Connection): Promise<void> {
-  await Promise.all([
-    ...models.map((model) => model(connection).createIndexes()),
-    buildBulkIndexes(connection),
-    buildFileIndexes(connection),
-    buildHistoryIndexes(connection),
-  ]);
+/** Builds the missing indexes of this service's database. Errors: those of `runIndexBuilds`. */
+export async function setUpStore(connection: Connection, isNew: boolean): Promise<void> {
+  const ofModels = models.map((openModel) => {
+    const model = openModel(connection);
+    return { collection: model.collection.name, run: () => model.createIndexes() };
+  });
+  const others = [
+    { collection: 'bulks', run: () => buildBulkIndexes(connection) },
+    { collection: 'files', run: () => buildFileIndexes(connection) },
+    { collection: 'historyEntries', run: () => buildHistoryIndexes(connection) },
+  ];
+  await runIndexBuilds([...ofModels, ...others], isNew);
 }

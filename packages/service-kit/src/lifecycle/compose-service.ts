@@ -33,8 +33,8 @@ export type BareServiceDefinition<Own> = Definition<Own, BareKit<Own>>;
 export interface ServiceDefinition<Own, Settings> extends Definition<Own, Kit<Own, Settings>> {
   /** Picks the settings that it uses from the configuration of the installation. */
   readSettings?(configuration: Configuration): Settings;
-  /** Creates missing indexes of its database. Other processes of the service may be serving requests meanwhile. */
-  setUpStore?(connection: Database['connection']): Promise<void>;
+  /** Creates missing indexes of its database. Unless it is new, other processes of the service may be using it meanwhile. */
+  setUpStore?(connection: Database['connection'], isNew: boolean): Promise<void>;
 }
 
 /** A service that can be set up, started and operated. */

@@ -11,8 +11,8 @@ import type { ServiceConfig } from '../config/service-config.ts';
 import { isAudited } from '../config/service-config.ts';
 
 type Connection = Database['connection'];
-/** Creates the indexes that only one service has. */
-type SetUpStore = (connection: Connection) => Promise<void>;
+/** Creates the indexes that only one service has. No service uses a new database yet. */
+type SetUpStore = (connection: Connection, isNew: boolean) => Promise<void>;
 
 /** Creates the indexes of a service's database and its topics, where they are missing. */
 export async function setUpService(
@@ -22,7 +22,7 @@ export async function setUpService(
 ): Promise<void> {
   // Consumed topics are included: the first service that is set up creates a topic.
   const topics = [...entry.publishes, ...consumedTopics(entry)];
-  const buildAll = (connection: Connection) => buildIndexes(entry, connection, setUpStore);
+  const buildAll = (connection: Connection, isNew: boolean) => buildIndexes(entry, connection, setUpStore, isNew);
   const log = createLogger(entry.name, logLevel);
   await Promise.all([
     store && setUpDatabase(entry.name, store, buildAll),
@@ -35,6 +35,7 @@ export async function buildIndexes(
   entry: ServiceEntry,
   connection: Connection,
   setUpStore: SetUpStore | undefined,
+  isNew: boolean,
 ): Promise<void> {
   await buildIdempotencyIndexes(connection);
   if (isAudited(entry)) await buildAuditIndexes(connection);
@@ -42,5 +43,5 @@ export async function buildIndexes(
     await buildDeadLetterIndex(connection);
     await buildInboxIndex(connection);
   }
-  await setUpStore?.(connection);
+  await setUpStore?.(connection, isNew);
 }

@@ -12,6 +12,8 @@ interface FormatDocument {
   format: number;
   /** The id of the database, which its restored backups keep. Missing in databases that older versions set up. */
   storeId?: string;
+  /** False until the indexes of a new database are built. Missing in databases that older versions set up. */
+  isBuilt?: boolean;
 }
 
 const id = 'storeFormat';
@@ -19,24 +21,32 @@ const id = 'storeFormat';
 const openFormats = (connection: Connection) => openCollection<FormatDocument>(connection, id);
 
 /**
- * Marks a new database with the format of this version.
+ * Marks a new database with the format of this version. Returns whether its indexes are still to be built before a service
+ * may use it.
  *
  * Errors: a database that another version has set up. Until the first release there are no migrations.
  */
-export async function markFormat(connection: Connection, name: string): Promise<void> {
+export async function markFormat(connection: Connection, name: string): Promise<boolean> {
   // Listed before the mark is read: another process that sets the database up at the same time writes the mark first.
   const collections = await connection.listCollections();
   const known = await openFormats(connection).findOne({ _id: id });
   if (known ? known.format !== currentFormat : collections.length > 0) {
     throw new Error(`${name} was set up by another version of this system; configure an empty one.`);
   }
-  if (known) return;
+  if (known) return known.isBuilt === false;
   try {
-    await openFormats(connection).insertOne({ _id: id, format: currentFormat, storeId: randomUUID() });
+    const mark = { format: currentFormat, storeId: randomUUID(), isBuilt: false };
+    await openFormats(connection).insertOne({ _id: id, ...mark });
   } catch (error) {
     // Another process has marked it in the meantime.
     if (!isDuplicateKey(error)) throw error;
   }
+  return true;
+}
+
+/** Marks that the indexes of a new database are built, so that services may use it. */
+export async function markBuilt(connection: Connection): Promise<void> {
+  await openFormats(connection).updateOne({ _id: id }, { $set: { isBuilt: true } });
 }
 
 /** Returns the id of the database, which its restored backups keep. Undefined if an older version has set it up. */
@@ -53,7 +63,8 @@ export async function copiedStoreId(folder: string): Promise<string | undefined>
   return undefined;
 }
 
-/** Whether a database has been set up for this version. */
+/** Whether a database has been set up for this version: marked with its format, and its indexes built. */
 export async function isSetUp(connection: Connection): Promise<boolean> {
-  return (await openFormats(connection).findOne({ _id: id }))?.format === currentFormat;
+  const mark = await openFormats(connection).findOne({ _id: id });
+  return mark?.format === currentFormat && mark.isBuilt !== false;
 }

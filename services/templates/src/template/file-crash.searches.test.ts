@@ -33,7 +33,7 @@ const outbound = outboundGuard({ allow: [], requireHttps: true });
 const bytes = seededBytes(10);
 const templates = () => connection.collection<TemplateDocument>('templates');
 
-beforeAll(() => setUpStore(connection));
+beforeAll(() => setUpStore(connection, true));
 afterEach(async () => {
   vi.restoreAllMocks();
   await clear();
