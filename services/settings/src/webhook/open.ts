@@ -17,7 +17,10 @@ export interface WebhookParts {
   settings: Pick<SettingsStore, 'read'>;
   /** A new endpoint begins at the end of the feed. */
   events: Pick<EventStore, 'bounds'>;
-  /** Lets the dispatcher of this process, if it has one, see a change of endpoints at once. */
+  /**
+   * Lets the dispatcher of this process, if it has one, see a change of endpoints at once. Those of other processes see it
+   * when they poll.
+   */
   wakeForEndpoints(): void;
   runtime: Runtime;
 }

@@ -30,7 +30,7 @@ export interface DispatcherParts {
 
 /** A running dispatcher. */
 export interface RunningDispatcher extends WakefulLoop {
-  /** Wakes it after a change of endpoints. */
+  /** Wakes it after a change of endpoints by its process; it finds changes by other processes when it polls. */
   wakeForEndpoints(): void;
 }
 
