@@ -146,7 +146,7 @@ const MAILS: readonly [name: string, body: string, clean: string][] = [
   ],
   ['French, iPhone', 'Il manque une pièce.\n\nEnvoyé de mon iPhone', 'Il manque une pièce.'],
   ['French, original message', 'Nouveau.\n\n-----Message d’origine-----\nDe : x', 'Nouveau.'],
-  ['French, no device', 'Envoyé de Paris hier.\nMerci', 'Envoyé de Paris hier.\nMerci'],
+  ['French, no device', 'Envoyé de Paris hier.\nMerci', 'Envoyé de Paris hier.'],
   [
     'Spanish, Gmail',
     'Hola,\n\n¿dónde está mi pedido?\n\nUn saludo,\nJuan Pérez\n\nEl mar, 12 mar 2024 a las 10:15, Tienda (<s@example.es>) escribió:\n\n> viejo',
@@ -215,6 +215,295 @@ const MAILS: readonly [name: string, body: string, clean: string][] = [
   ],
 ];
 
+/** Lines that mail programs add. */
+const DEVICE_LINES = [
+  'Sent from my iPhone',
+  'Sent from my Galaxy',
+  'Sent from Galaxy',
+  'Sent from BlackBerry',
+  'Sent from my BlackBerry® wireless device.',
+  'Sent from my mobile phone, please excuse typos',
+  'sent from my iphone',
+  'Sent from my T-Mobile 4G LTE Device',
+  'Sent from Mail<https://go.microsoft.com/fwlink/?LinkId=550123> for Windows 10',
+  'Sent from Mail for Windows',
+  'Sent from Gmail Mobile',
+  'Sent from Yahoo Mail for iPhone<https://overview.mail.yahoo.com/?.src=iOS>',
+  'Yahoo Mail: Search, Organize, Conquer<https://mail.onelink.me/1?pid=x>',
+  'Sent with [Proton Mail](https://proton.me/) secure email.',
+  'Sent from my Android device with K-9 Mail. Please excuse my brevity.',
+  'Get Outlook for Android<https://aka.ms/AAb9ysg>',
+  'Von meinem iPhone gesendet',
+  'Von meinem Samsung Galaxy Smartphone gesendet.',
+  'Von meinem/meiner Galaxy gesendet',
+  'Von Samsung Mobile gesendet',
+  'Von unterwegs gesendet',
+  'Von Proton Mail für Android gesendet',
+  'Gesendet von Mail<https://go.microsoft.com/fwlink/?LinkId=550986> für Windows 10',
+  'Gesendet von Outlook für iOS<https://aka.ms/o0ukef>',
+  'Gesendet von Yahoo Mail auf Android',
+  'Gesendet mit Proton Mail sichere E-Mail.',
+  'Gesendet mit der GMX Mail App',
+  'Gesendet mit der WEB.DE Mail App',
+  'Diese Nachricht wurde von meinem Android Mobiltelefon mit WEB.DE Mail gesendet.',
+  'Diese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.',
+  'Holen Sie sich Outlook für Android<https://aka.ms/AAb9ysg>',
+  'Outlook für iOS herunterladen',
+  'Envoyé de mon iPhone',
+  'Envoyé depuis mon smartphone Samsung Galaxy.',
+  'Envoyé depuis mon appareil Galaxy',
+  'Envoyé à partir d’Outlook pour Android<https://aka.ms/AAb9ysg>',
+  'Envoyé à partir de Courrier<https://go.microsoft.com/fwlink/?LinkId=550986> pour Windows 10',
+  'Provenance : Courrier pour Windows 10',
+  'Envoyé depuis Yahoo Mail pour iPhone',
+  'Envoyé avec la messagerie sécurisée Proton Mail.',
+  'Télécharger Outlook pour Android',
+  'Enviado desde mi iPhone',
+  'Enviado desde mi smartphone Samsung Galaxy.',
+  'Enviado desde mi móvil',
+  'Enviado desde Correo para Windows 10',
+  'Enviado desde Yahoo Mail para iPhone',
+  'Enviado con el correo electrónico seguro de Proton Mail.',
+  'Obtener Outlook para Android',
+  'Enviado do meu iPhone',
+  'Enviado do meu smartphone Samsung Galaxy.',
+  'Enviado a partir do meu telemóvel',
+  'Enviado do Correio para Windows 10',
+  'Enviado do Yahoo Mail no Android',
+  'Obter o Outlook para Android',
+  'Inviato da iPhone',
+  'Inviato dal mio smartphone Samsung Galaxy.',
+  'Inviato dall’app Outlook per iOS',
+  'Inviato da Posta per Windows 10',
+  'Inviato da Yahoo Mail su Android',
+  'Scarica Outlook per Android',
+  'Verstuurd vanaf mijn iPhone',
+  'Verzonden vanaf mijn Galaxy',
+  'Verzonden vanuit Mail voor Windows 10',
+  'Outlook voor Android downloaden',
+  'Sendt fra min iPhone',
+  'Sendt fra Mail til Windows 10',
+  'Sendt fra min Samsung Galaxy-smarttelefon.',
+  'Hent Outlook til Android',
+  'Få Outlook for Android',
+  'Skickat från min iPhone',
+  'Skickades från E-post för Windows 10',
+  'Hämta Outlook för Android',
+  'Lähetetty iPhonesta',
+  'Wysłane z iPhone’a',
+  'Wysłane z mojego smartfona Samsung Galaxy.',
+  'Wysłane z aplikacji Outlook dla systemu Android',
+  'Pobierz aplikację Outlook dla systemu Android',
+  'Odesláno z mého iPhonu',
+  'Odesláno z aplikace Outlook pro Android',
+  'Odoslané z iPhonu',
+];
+
+const CLOSINGS = [
+  'Best regards',
+  'Kind regards, Jane',
+  'Many thanks and best regards',
+  'Yours sincerely',
+  'Thanks in advance!',
+  'Cheers,',
+  'Mit freundlichen Grüßen',
+  'Mit freundlichen Gruessen',
+  'Mit freundlichen Grüßen / Kind regards',
+  'Mit besten Grüßen aus Berlin',
+  'Viele liebe Grüße :-)',
+  'Freundlicher Gruß',
+  'Herzlichst',
+  'Gruß',
+  'Gruß Max',
+  'Grüße',
+  'Vielen Dank im Voraus und viele Grüße',
+  'Besten Dank',
+  'Einen schönen Tag noch!',
+  'Cordialement',
+  'Cdlt',
+  'Bien à vous,',
+  'Salutations',
+  'Salutations distinguées',
+  'Je vous prie d’agréer, Madame, Monsieur, l’expression de mes salutations distinguées.',
+  'Merci d’avance.',
+  'Bonne journée',
+  'Un saludo',
+  'Saludos cordiales,',
+  'Reciba un cordial saludo',
+  'Atentamente',
+  'Gracias',
+  'Muchas gracias de antemano',
+  'Com os melhores cumprimentos,',
+  'Atenciosamente',
+  'Att,',
+  'Obrigada',
+  'Cordiali saluti',
+  'Distinti saluti,',
+  'Porgo distinti saluti',
+  'Saluti',
+  'Grazie mille',
+  'Buona giornata',
+  'Met vriendelijke groet,',
+  'Met vriendelijke groeten',
+  'Hoogachtend',
+  'Groetjes',
+  'Alvast bedankt',
+  'Med venlig hilsen',
+  'De bedste hilsner',
+  'Mvh',
+  'På forhånd tak',
+  'Med vennlig hilsen',
+  'Takk',
+  'Med vänliga hälsningar',
+  'Vänliga hälsningar',
+  'Hälsningar',
+  'Tack på förhand',
+  'Z poważaniem',
+  'Pozdrawiam',
+  'Z góry dziękuję',
+  'S pozdravem',
+  'S přátelským pozdravem',
+  'Děkuji',
+];
+
+/** Separators, and the fields of replies in Outlook. */
+const SEPARATORS = [
+  '-----Original Message-----',
+  '--- Original-Nachricht ---',
+  '-------- Ursprüngliche Nachricht --------',
+  "-----Message d'origine-----",
+  '-------- Message original --------',
+  '-----Mensaje original-----',
+  '---------- Mensagem original ----------',
+  '-----Messaggio originale-----',
+  '-----Oorspronkelijk bericht-----',
+  '-----Oprindelig meddelelse-----',
+  '-----Opprinnelig melding-----',
+  '-----Ursprungligt meddelande-----',
+  '-----Alkuperäinen viesti-----',
+  '-----Oryginalna wiadomość-----',
+  '-----Původní zpráva-----',
+  '-------- Pôvodná správa --- Original Message --------',
+  '-----Eredeti üzenet-----',
+  '-----Mesaj original-----',
+  '-----Оригинално съобщение-----',
+  '-----Αρχικό μήνυμα-----',
+  '-----Izvorna poruka-----',
+  '-----Izvirno sporočilo-----',
+  '-----Algne sõnum-----',
+  '-----Sākotnējais ziņojums-----',
+  '-----Pradinis pranešimas-----',
+  '-----Özgün İleti-----',
+  '-----Вихідне повідомлення-----',
+  '-----Исходное сообщение-----',
+  'From: Shop\nSent: Tuesday, March 12, 2024 10:15 AM\nTo: Kim\nSubject: Order',
+  '*From:* Shop\n*Date:* 12 March 2024\n*To:* Kim\n*Subject:* Order',
+  'Von: Shop\nGesendet: Dienstag, 12. März 2024 10:15\nAn: Kim\nCc: Lee\nBetreff: Auftrag',
+  'Von: Shop\n\nGesendet: Dienstag, 12. März 2024 10:15\n\nAn: Kim\n\nBetreff: Auftrag',
+  'Von: Shop <s@e.de>\nDatum: 12. März 2024 um 10:15:00 MEZ\nAn: Kim',
+  'De : Boutique\nEnvoyé : mardi 12 mars 2024 10:15\nÀ : Kim\nObjet : Commande',
+  'De: Tienda\nEnviado el: martes, 12 de marzo de 2024 10:15\nPara: Kim\nAsunto: Pedido',
+  'De: Loja\nEnviada em: terça-feira, 12 de março de 2024 10:15\nPara: Kim\nAssunto: Pedido',
+  'Da: Negozio\nInviato: martedì 12 marzo 2024 10:15\nA: Kim\nOggetto: Ordine',
+  'Van: Winkel\nVerzonden: dinsdag 12 maart 2024 10:15\nAan: Kim\nOnderwerp: Bestelling',
+  'Fra: Butik\nSendt: 12. marts 2024 10:15\nTil: Kim\nEmne: Ordre',
+  'Fra: Butikk\nSendt: tirsdag 12. mars 2024 10:15\nTil: Kim\nKopi: Lee\nEmne: Ordre',
+  'Från: Butik\nSkickat: den 12 mars 2024 10:15\nTill: Kim\nÄmne: Order',
+  'Lähettäjä: Kauppa\nLähetetty: tiistai 12. maaliskuuta 2024 10.15\nVastaanottaja: Kim\nAihe: Tilaus',
+  'Od: Sklep\nWysłano: wtorek, 12 marca 2024 10:15\nDo: Kim\nTemat: Zamówienie',
+  'Od: Obchod\nOdesláno: úterý 12. března 2024 10:15\nKomu: Kim\nPředmět: Objednávka',
+  'Od: Obchod\nOdoslané: utorok 12. marca 2024 10:15\nKomu: Kim\nPredmet: Objednávka',
+  'Feladó: Bolt\nElküldve: 2024. március 12., kedd 10:15\nCímzett: Kim\nTárgy: Rendelés',
+  'De la: Magazin\nTrimis: marți, 12 martie 2024 10:15\nCătre: Kim\nSubiect: Comandă',
+  'От: Магазин\nИзпратено: вторник, 12 март 2024 г. 10:15\nДо: Ким\nОтносно: Поръчка',
+  'Από: Κατάστημα\nΣτάλθηκε: Τρίτη, 12 Μαρτίου 2024 10:15\nΠρος: Κιμ\nΘέμα: Παραγγελία',
+  'Od: Trgovina\nPoslano: utorak, 12. ožujka 2024. 10:15\nZa: Kim\nPredmet: Narudžba',
+  'Od: Trgovina\nPoslano: torek, 12. marec 2024 10:15\nZa: Kim\nZadeva: Naročilo',
+  'Saatja: Pood\nSaadetud: teisipäev, 12. märts 2024 10:15\nAdressaat: Kim\nTeema: Tellimus',
+  'No: Veikals\nNosūtīts: otrdiena, 2024. gada 12. marts 10:15\nKam: Kim\nTēma: Pasūtījums',
+  'Nuo: Parduotuvė\nIšsiųsta: 2024 m. kovo 12 d. 10:15\nKam: Kim\nTema: Užsakymas',
+  'Kimden: Mağaza\nGönderildi: 12 Mart 2024 Salı 10:15\nKime: Kim\nKonu: Sipariş',
+  'Від: Магазин\nНадіслано: 12 березня 2024 р. 10:15\nКому: Кім\nТема: Замовлення',
+  'От: Магазин\nОтправлено: 12 марта 2024 г. 10:15\nКому: Ким\nТема: Заказ',
+];
+
+const HEADINGS = [
+  'On Tue, Mar 12, 2024 at 10:15 AM Shop <s@e.com> wrote:',
+  'On Tue, Mar 12, 2024 at 10:15 AM A Shop With A Long Name <\nservice@example.com> wrote:',
+  'Jane Doe wrote on 12 March 2024 10:15:',
+  'Quoting Shop <s@e.com>:',
+  'Am 12.03.24 um 10:15 schrieb Shop:',
+  'Am Di., 12. März 2024 um 10:15 Uhr schrieb Shop <\ns@e.de>:',
+  'Shop schrieb am 12.03.2024 um 10:15:',
+  'Zitat von Shop <s@e.de>:',
+  'Le mar. 12 mars 2024 à 10:15, Boutique <s@e.fr> a écrit :',
+  'El mar, 12 mar 2024 a las 10:15, Tienda (<s@e.es>) escribió:',
+  'Em ter., 12 de mar. de 2024 às 10:15, Loja <s@e.pt> escreveu:',
+  'Il giorno mar 12 mar 2024 alle ore 10:15 Negozio <s@e.it> ha scritto:',
+  'Op di 12 mrt 2024 om 10:15 schreef Winkel <s@e.nl>:',
+  'Op 12 mrt 2024 om 10:15 heeft Winkel het volgende geschreven:',
+  'Den tirs. 12. mar. 2024 kl. 10.15 skrev Butik <s@e.dk>:',
+  'tir. 12. mars 2024 kl. 10:15 skrev Butikk <s@e.no>:',
+  'Den tis 12 mars 2024 kl 10:15 skrev Butik <s@e.se>:',
+  'ti 12.3.2024 klo 10.15 Kauppa (s@e.fi) kirjoitti:',
+  'wt., 12 mar 2024 o 10:15 Sklep <s@e.pl> napisał(a):',
+  'W dniu 12.03.2024 o 10:15, Sklep pisze:',
+  'út 12. 3. 2024 v 10:15 odesílatel Obchod <s@e.cz> napsal:',
+  'ut 12. 3. 2024 o 10:15 Obchod <s@e.sk> napísal(a):',
+  'Bolt <s@e.hu> ezt írta (időpont: 2024. márc. 12., K, 10:15):',
+  '2024. 03. 12. 10:15 keltezéssel, Bolt írta:',
+  'În mar., 12 mar. 2024 la 10:15, Magazin <s@e.ro> a scris:',
+  'На вт, 12.03.2024 г. в 10:15 ч. Магазин <s@e.bg> написа:',
+  'Στις Τρί 12 Μαρ 2024 στις 10:15 π.μ., ο χρήστης Κατάστημα <s@e.gr> έγραψε:',
+  'uto, 12. ožu 2024. u 10:15 Trgovina <s@e.hr> napisao je:',
+  'V V tor., 12. mar. 2024 ob 10:15 je oseba Trgovina <s@e.si> napisala:',
+  'Pood <s@e.ee> kirjutas kuupäeval T, 12. märts 2024 kell 10:15:',
+  'otrd., 2024. g. 12. marts, plkst. 10:15 — lietotājs Veikals (<s@e.lv>) rakstīja:',
+  '2024-03-12, an, 10:15 Parduotuvė <s@e.lt> rašė:',
+  'Mağaza <s@e.tr>, 12 Mar 2024 Sal, 10:15 tarihinde şunu yazdı:',
+  'вт, 12 бер. 2024 р. о 10:15 Магазин <s@e.ua> пише:',
+  'вт, 12 мар. 2024 г. в 10:15, Магазин <s@e.ru>:',
+  '12.03.2024 10:15, Магазин пишет:',
+];
+
+const FORWARDED = [
+  '---------- Forwarded message ---------\nFrom: A <a@e.com>\nDate: Tue, 12 Mar 2024 10:15\nSubject: B\nTo: C',
+  '----- Forwarded message from A <a@e.com> -----\n\nDate: Tue, 12 Mar 2024 10:15\nFrom: A\nTo: C\nSubject: B',
+  '-------- Weitergeleitete Nachricht --------\nVon: A\nDatum: 12. März 2024 10:15\nAn: C\nBetreff: B',
+  'Début du message transféré :\n\nDe: A <a@e.fr>\nDate: 12 mars 2024\nÀ: C\nObjet: B',
+  '-------- Messaggio Inoltrato --------\nDa: A\nData: 12 marzo 2024\nA: C\nOggetto: B',
+  '-------- Doorgestuurd bericht --------\nVan: A\nDatum: 12 maart 2024\nAan: C\nOnderwerp: B',
+  '---------- Przekazana wiadomość ----------\nOd: A\nData: 12 marca 2024\nDo: C\nTemat: B',
+  '-------- Přeposlaná zpráva --------\nOd: A\nDatum: 12. března 2024\nKomu: C\nPředmět: B',
+];
+
+const KEPT = [
+  'Grüße aus Berlin soll ich ausrichten.\nWann kommt die Ware?',
+  'Viele Grüße sollten auf die Karte.\nGeht das?',
+  'Danke!\nDie Rechnung stimmt aber noch nicht.',
+  'Hola,\nGracias.\nMi pedido no ha llegado todavía.',
+  'Hallo Frau Meier,\n\nvielen Dank!\n\nMax',
+  'Bitte an die neue Adresse liefern.\nDanke\nKundennummer 4711',
+  'Bitte liefern Sie morgen.\nDanke\nGeht das auch abends?',
+  'Gracias',
+  'Cordiali saluti\nMario',
+  'Thanks!\nJane',
+  'The photo was\nsent from my iPhone.',
+  'Sent from my iPhone, but the parcel is late.',
+  'I cannot log in.\nSent from my warehouse last week, it never came.',
+  'Wie gewünscht zurück.\nGesendet mit der Post am 3. März.',
+  'Enviado desde el almacén el 3 de marzo.\n¿Dónde está?',
+  'Inviato da Roma ieri sera.\nArriva domani?',
+  'Von mir am Montag mit DHL gesendet.\nWo ist es?',
+  'Get my iPhone repaired, please.\nIt is broken.',
+  'Bitte umbuchen:\nVon: Berlin\nDatum: 3.4.2024, 10:15 Uhr\nAn: Köln\n\nGeht das?',
+  'Our trip:\nFrom: Rome\nTo: Paris\nDate: 3 April\nWe need two seats.',
+  'No: 4711\nDate: 3 April 2024 10:15\nSubject: Order\nIt never came.',
+  'Hallo,\nAm 12. März um 10:15 schrieb ich Ihnen:\n\nBitte stornieren.',
+  'Am 12.3. um 10:15 schrieb Ihre Kollegin, dass getauscht wird. Dazu eine Frage:\n\nWann?',
+  'Le 12 mars à 10:15 on m’a écrit :\n\nVotre colis est perdu. Et maintenant ?',
+];
+
 describe('cleanBody', () => {
   it.each(MAILS)('%s', (_name, body, clean) => {
     expect(cleanBody(body)).toBe(clean);
@@ -230,6 +519,50 @@ describe('cleanBody', () => {
     ['', ''],
   ])('returns the whole text of %j, because cleaning would leave nothing', (body, clean) => {
     expect(cleanBody(body)).toBe(clean);
+  });
+
+  it.each(DEVICE_LINES)('removes the line %j', (line) => {
+    expect(cleanBody(`Order 4711 is late.\n\n${line}`)).toBe('Order 4711 is late.');
+    expect(cleanBody(`Order 4711 is late.\n\n${line}\n\n> a quote`)).toBe('Order 4711 is late.');
+  });
+
+  it.each(CLOSINGS)('removes the closing %j', (line) => {
+    expect(cleanBody(`My order 4711 is late.\n\n${line}\n\nJane Doe\n+49 30 1234`)).toBe('My order 4711 is late.');
+  });
+
+  it.each(SEPARATORS)('removes the text after %j', (lines) => {
+    expect(cleanBody(`Order 4711 is late.\n${lines}\n\nold`)).toBe('Order 4711 is late.');
+  });
+
+  it.each(HEADINGS)('removes a quote after %j', (lines) => {
+    expect(cleanBody(`Order 4711 is late.\n\n${lines}\n\nold`)).toBe('Order 4711 is late.');
+    expect(cleanBody(`${lines}\n> old\n\nOrder 4711 is late.`)).toBe('Order 4711 is late.');
+    expect(cleanBody(`On Monday I am away\n${lines}\n> old`)).toBe('On Monday I am away');
+  });
+
+  it.each(FORWARDED)('keeps the text after %j', (lines) => {
+    const body = `Please check.\n\n${lines}\n\nMy order is late.`;
+    expect(cleanBody(body)).toBe(body);
+  });
+
+  it.each(KEPT)('keeps all of %j', (body) => {
+    expect(cleanBody(body)).toBe(body);
+  });
+
+  it('keeps replies that start without `>` between a heading and its quotes', () => {
+    const heading = 'On Tue, Mar 12, 2024 at 10:15 AM Shop <s@e.com> wrote:';
+    expect(cleanBody(`Hello,\n\n${heading}\n[...]\n> Which size?\n\nSize 42.`)).toContain('Size 42.');
+    expect(cleanBody(`Hello,\n\n${heading}\n\nKP> Which size?\nSize 42.`)).toContain('Size 42.');
+  });
+
+  it('removes a short closing with the signature below it, unless a number stands between', () => {
+    const signature = 'Mit freundlichen Grüßen\nMax';
+    expect(cleanBody(`Bitte um eine neue Rechnung.\nVielen Dank!\n\n${signature}`)).toBe(
+      'Bitte um eine neue Rechnung.',
+    );
+    expect(cleanBody(`Bitte um eine neue Rechnung.\nVielen Dank!\nNummer 4711\n\n${signature}`)).toBe(
+      'Bitte um eine neue Rechnung.\nVielen Dank!\nNummer 4711',
+    );
   });
 
   it('keeps what follows a separator when it is too long for a signature', () => {

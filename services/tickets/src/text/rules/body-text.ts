@@ -2,6 +2,16 @@ import { isHtml } from '@ticketing/html/is-html.ts';
 import { LITERAL_LESS_THAN } from '@ticketing/html/markup-writer.ts';
 import { normaliseMarkup } from '@ticketing/html/normalise-markup.ts';
 import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
+import {
+  findHeaderBlock,
+  isClosing,
+  isDeviceLine,
+  isSeparator,
+  isShortClosing,
+  MAX_MARK_CHARS,
+  readHeading,
+  startsForwarded,
+} from './mail-lines.ts';
 
 /**
  * How many characters of HTML are converted to text, after removal of most attributes and inline images. The rest is
@@ -12,11 +22,14 @@ const MAX_MARKUP_CHARS = 1_048_576;
 /** How many characters of text are cleaned and returned. The models that read the text need no more. */
 export const MAX_CLEAN_CHARS = 262_144;
 
-/** A longer line is never taken for the heading of a quote or the start of a signature. */
-const MAX_MARK_CHARS = 300;
-
 /** How many lines with text a signature may have. A longer ending belongs to the message. */
 const MAX_SIGNATURE_LINES = 25;
+
+/** How many lines may follow a short closing. */
+const MAX_SHORT_SIGNATURE_LINES = 12;
+
+/** A line with `>` so close below a heading means that the lines without are the author's replies. */
+const MAX_LINES_BEFORE_QUOTE = 5;
 
 /**
  * Converts a body to plain text.
@@ -41,9 +54,12 @@ export function textMarkup(body: string): string | null {
  * Converts a body to plain text without quoted replies, signatures and footers, for models to read.
  *
  * Shape: quotes that the mail program has marked in the HTML are removed first, then the lines after a reply heading or
- * a mail header block, `>` lines, lines such as "Sent from my iPhone", then the signature from `-- ` or a closing phrase on, if it is at most
- * 25 lines long; a postscript in it stays. Text after a "Forwarded message" line stays. If nothing is left, the
- * result is the plain text. English, German, French, Spanish and Portuguese; the reply headings of some more languages.
+ * a mail header block, `>` lines, lines such as "Sent from my iPhone", then the signature from `-- ` or a closing phrase
+ * on, if it is at most 25 lines long; a postscript in it stays. Thanks and other short closings start a signature only
+ * after a message, and before a few lines that are no sentences. Text after a "Forwarded message" line stays. If nothing
+ * is left, the result is the plain text. `mail-lines.ts` has the languages: headings and header blocks in 26 of Europe,
+ * lines of mail programs and closings in English, German, French, Spanish, Portuguese, Italian, Dutch, Danish, Norwegian,
+ * Swedish, Polish and Czech.
  * Time is linear in the input: 262,144 characters of text are read, a line beyond 300 characters is never a heading,
  * and lookahead is limited. email-reply-parser is not used, because its patterns take seconds for 4 KB of hostile
  * text.
@@ -204,20 +220,22 @@ function tidy(text: string): string {
 
 function withoutQuotes(lines: readonly string[]): string[] {
   const own: string[] = [];
+  const headerBlock = findHeaderBlock(lines);
   for (let index = 0; index < lines.length; index += 1) {
     const text = lines[index] ?? '';
     const mark = text.length <= MAX_MARK_CHARS ? text.trim() : '';
-    if (mark === CUT || SEPARATOR.test(mark) || isHeaderBlock(lines, index, mark)) break;
-    if (FORWARDED.test(mark)) return own.concat(lines.slice(index));
+    if (mark === CUT || isSeparator(mark) || index === headerBlock) break;
+    if (startsForwarded(mark)) return own.concat(lines.slice(index));
     if (isQuoted(text)) continue;
-    const heading = readHeading(lines, index, mark);
+    const heading = readHeading(lines, index);
     if (heading === null) {
       own.push(text);
       continue;
     }
     const next = lines.slice(heading.end, heading.end + 2).find((candidate) => candidate !== '');
+    const below = lines.slice(heading.end, heading.end + MAX_LINES_BEFORE_QUOTE);
     if (next === undefined || isQuoted(next)) index = heading.end - 1;
-    else if (heading.certain) break;
+    else if (heading.certain && !below.some(mayBeQuoted)) break;
     else own.push(text);
   }
   return own;
@@ -227,88 +245,11 @@ function isQuoted(text: string): boolean {
   return text.startsWith('>') || text === QUOTE || (text.startsWith(' ') && text.trimStart().startsWith('>'));
 }
 
-const SEPARATOR =
-  /^[-_=*]{2,60} ?(?:original(?:-| )?(?:message|nachricht)|ursprüngliche nachricht|message d['’]origine|mensaje original|mensagem original|messaggio originale|oorspronkelijk bericht|oprindelig besked) ?[-_=*]{2,60}$/i;
-const FORWARDED =
-  /^(?:[-_=*]{2,60} ?(?:forwarded message|weitergeleitete nachricht|message transféré|mensaje reenviado|mensagem (?:encaminhada|reencaminhada)) ?[-_=*]{2,60}|(?:begin forwarded message|anfang der weitergeleiteten nachricht|début du message réexpédié|inicio del mensaje reenviado|início da mensagem (?:encaminhada|reencaminhada)):)$/i;
-
-const HEADER_FROM = /^\*?(?:from|von|de|da|van|från|fra) ?:\*? ?\S/i;
-const HEADER_DATE =
-  /^\*?(?:sent|date|gesendet|datum|envoyé(?: le)?|enviad[oa](?: el| em)?|fecha|data|inviato|verzonden) ?:\*? ?\S/i;
-const HEADER_OTHER = /^\*?(?:to|an|à|para|a|aan|cc|subject|betreff|objet|asunto|assunto|oggetto|onderwerp) ?:\*? ?\S/i;
-
-/**
- * Recognises Outlook's "From / Sent / To / Subject", also with empty lines in between, and GMX's, which starts with the
- * date.
- */
-function isHeaderBlock(lines: readonly string[], at: number, first: string): boolean {
-  const fromFirst = HEADER_FROM.test(first);
-  if (!fromFirst && !HEADER_DATE.test(first)) return false;
-  const second = fromFirst ? HEADER_DATE : HEADER_FROM;
-  const below = lines.slice(at + 1, at + 9).map((text) => text.slice(0, MAX_MARK_CHARS).trim());
-  return below.some((text) => second.test(text)) && below.some((text) => HEADER_OTHER.test(text));
+/** The Bat quotes with initials, `KP> Text`, which a prompt such as `SQL> ` resembles. */
+function mayBeQuoted(text: string): boolean {
+  return isQuoted(text) || /^ ?[^\s<>]{1,4}>/.test(text);
 }
 
-const HEADING_START = /^(?:on|am|le|el|em|no dia|a|il|op|den|dnia|w dniu)\s/i;
-const HEADING_VERB =
-  /(?:wrote|a écrit|escribió|escreveu|ha scritto|geschrieben|napisał(?:\(a\))?|pisze) ?:$|\s(?:schrieb|schreef|skrev)\s?(?:[^\s].*)?:$/i;
-const HEADING_BY_AUTHOR = /(?:^|\s)(?:schrieb am|wrote on|a écrit le|escribió el|escreveu (?:em|no dia))\s.*\d.*:$/i;
-const OWN_WRITING = /\b(?:schrieb ich|ich .*geschrieben|i wrote|j['’]ai écrit)\b/i;
-const TIME_OR_ADDRESS = /\d[:h]\d\d|\S@\S/;
-
-interface Heading {
-  /** The index after its last line. */
-  readonly end: number;
-  /** It contains a time or an address, so the text after it is a quote even without `>`. */
-  readonly certain: boolean;
-}
-
-/** Recognises "On …, … wrote:", which mail programs wrap to up to three lines. */
-function readHeading(lines: readonly string[], at: number, first: string): Heading | null {
-  const starts = HEADING_START.test(first);
-  if (!starts && !first.endsWith(':')) return null;
-  let text = first;
-  for (let end = at + 1; end <= at + 3; end += 1) {
-    const matches = text.endsWith(':') && (HEADING_BY_AUTHOR.test(text) || HEADING_VERB.test(text));
-    if (matches && !OWN_WRITING.test(text) && (starts || text.includes('@') || HEADING_BY_AUTHOR.test(text))) {
-      return { end, certain: TIME_OR_ADDRESS.test(text) };
-    }
-    const next = lines[end];
-    if (!starts || next === undefined || next === '' || text.length + next.length > MAX_MARK_CHARS) return null;
-    text = `${text} ${next.trim()}`;
-  }
-  return null;
-}
-
-const DEVICE = matchAny([
-  'sent (?:from|via|with) (?:my|an? (?:phone|mobile)|outlook|mail for|yahoo|the|proton|samsung|gmail|iphone|ipad|android)',
-  'get outlook for',
-  'von mein(?:em|er) .{1,60} gesendet$',
-  'gesendet (?:von (?:mein|outlook|mail|yahoo|iphone)|mit (?:der|dem|outlook|proton)|aus (?:der|dem|meine))',
-  'diese nachricht wurde von mein|holen sie sich outlook|outlook für .{1,20} (?:herunterladen|beziehen)',
-  "envoyé (?:de mon|depuis (?:mon|ma|l['’]|outlook|yahoo|mail)|à partir d|avec (?:outlook|proton|l['’]))",
-  'télécharger outlook|obtenez outlook',
-  'enviado (?:desde (?:mi|el|la|outlook|yahoo)|d[eoa] (?:meu|minha|mi|outlook)|a partir d[eoa]|com o)',
-  'obtener outlook|descargar outlook|obt(?:er|enha) o outlook',
-  'inviato da(?:l mio)? |verzonden (?:vanaf|met|vanuit)|verstuurd vanaf',
-]);
-
-const GRUSS = '(?:gruß|gruss|grüßen?|grüssen?)';
-const CLOSING = matchAny([
-  '(?:with )?(?:(?:best|kind|kindest|warm|warmest) (?:regards|wishes)|regards)',
-  '(?:many thanks|thanks|thank you) and (?:best |kind )?regards',
-  'sincerely(?: yours)?|yours (?:sincerely|faithfully|truly)|cheers|all the best|many thanks',
-  `(?:mit )?(?:freundlich|best|herzlich|lieb|viel|schön|sonnig|nett)(?:en|em|er|e)(?: (?:lieb|herzlich)en?)? ${GRUSS}`,
-  `(?:vielen )?danke?(?: im voraus)? und (?:viele|freundliche|beste|liebe|herzliche) ${GRUSS}`,
-  'hochachtungsvoll|mfg|lg|vg',
-  '(?:bien |très )?cordialement(?: à vous)?|bien à vous|amicalement|respectueusement',
-  '(?:sincères|meilleures|cordiales|respectueuses) salutations|bonne (?:journée|soirée)',
-  '(?:un )?(?:cordial |atento )?saludos?(?: cordial(?:es)?| atentos?)?|(?:muy )?atentamente|cordialmente|un abrazo',
-  '(?:com os |os )?(?:melhores|meus) cumprimentos|cumprimentos|(?:muito )?atenciosamente',
-  '(?:um )?abraço|saudações(?: cordiais)?',
-]);
-const AFTER_CLOSING =
-  /^[,.!\s]*$|^[,.!]*\s+(?:(?:aus|from|vom|von|de|desde|do|da) )?(?:\p{Lu}[\p{L}.'’-]{0,30}(?:[\s,]+|$)){1,4}$/u;
 const POSTSCRIPT = /^p\. ?s\.?[:.\s]|^ps[:.]? ?\S|^post ?scriptum/i;
 const DISCLAIMER =
   /^(?:this (?:e-?mail|message|communication)|the information (?:contained )?in this|diese (?:e-?mail|nachricht)|der inhalt dieser|ce (?:message|courriel|mail)|cet e-?mail|este (?:mensaje|correo|e-?mail)|esta (?:mensagem|comunicación)|confidentiality notice|disclaimer\b)/i;
@@ -316,10 +257,10 @@ const CONFIDENTIAL = /confidential|privileged|vertraulich|confidentiel|confidenc
 const RULE = /^[-_=*~#]{2,200}$/;
 
 function withoutSignature(lines: readonly string[]): string[] {
-  const own = lines.filter((text) => text.length > 120 || !DEVICE.test(text.trim()));
+  const own = lines.filter((text, index) => !isDeviceLine(text.trim(), lines[index - 1] === ''));
   trimEnd(own);
   const from = signatureStart(own);
-  if (from === -1) return own;
+  if (from === own.length) return own;
   const postscript = own.findIndex(
     (text, index) => index > from && POSTSCRIPT.test(text.slice(0, MAX_MARK_CHARS).trim()),
   );
@@ -328,23 +269,45 @@ function withoutSignature(lines: readonly string[]): string[] {
   return postscript === -1 ? kept : [...kept, '', ...own.slice(postscript)];
 }
 
-/** The index of the first line within the last ones that starts a signature, or -1. */
+/** The index of the first line within the last ones that starts a signature, or the number of lines. */
 function signatureStart(lines: readonly string[]): number {
-  let start = -1;
+  let start = lines.length;
   let withText = 0;
   for (let index = lines.length - 1; index >= 0 && withText <= MAX_SIGNATURE_LINES; index -= 1) {
     const text = (lines[index] ?? '').trim();
     if (text !== '') withText += 1;
     if (startsSignature(text)) start = index;
   }
-  return start;
+  return shortClosing(lines, start) ?? start;
+}
+
+/** The index of a short closing with a message before it, and little more than a name between it and `end`. */
+function shortClosing(lines: readonly string[], end: number): number | undefined {
+  let start: number | undefined;
+  for (let index = end - 1; index >= Math.max(0, end - MAX_SHORT_SIGNATURE_LINES); index -= 1) {
+    const text = (lines[index] ?? '').trim();
+    if (isShortClosing(text)) start = index;
+    else if (mayBeMessage(text)) break;
+  }
+  return start !== undefined && lines.slice(0, start).some(isMessage) ? start : undefined;
+}
+
+/** Whether a line is a sentence or has a number, except that of a telephone. */
+function mayBeMessage(text: string): boolean {
+  if (text.length > 100 || text.endsWith('?')) return true;
+  if (/\d/.test(text) && !/^(?:tel|fon|phone|mob|handy|fax|[+0(])/i.test(text)) return true;
+  return text.split(' ').filter((part) => /^\p{Ll}/u.test(part)).length >= 3;
+}
+
+/** Whether a line is more than a greeting such as "Dear Ms Doe,". */
+function isMessage(text: string): boolean {
+  const words = text.trim().split(/\s+/, 5).length;
+  return words >= (/[.?]$/.test(text) ? 3 : 5) && !/[,!]$/.test(text);
 }
 
 function startsSignature(text: string): boolean {
-  if (text === '--') return true;
-  if (DISCLAIMER.test(text.slice(0, 60))) return CONFIDENTIAL.test(text.slice(0, 2_000));
-  const closing = text.length <= 100 ? CLOSING.exec(text)?.[0] : undefined;
-  return closing !== undefined && AFTER_CLOSING.test(text.slice(closing.length));
+  if (text === '--' || isClosing(text)) return true;
+  return DISCLAIMER.test(text.slice(0, 60)) && CONFIDENTIAL.test(text.slice(0, 2_000));
 }
 
 function trimEnd(lines: string[]): void {
@@ -352,8 +315,4 @@ function trimEnd(lines: string[]): void {
     if (last !== '' && !RULE.test(last)) return;
     lines.pop();
   }
-}
-
-function matchAny(patterns: readonly string[]): RegExp {
-  return new RegExp(`^(?:${patterns.join('|')})`, 'iu');
 }
