@@ -31,9 +31,9 @@ const globalSetup = ['packages/testkit/src/global-setup.ts'];
 
 /** The files of `npm test` that import a module of the testkit: a part runs them again, with longer searches or measured. */
 const importing = (...modules: string[]) =>
-  globSync('{packages,services,test,tools}/**/*.test.ts', { exclude: ['**/node_modules/**', acceptanceFiles] }).filter(
-    (file) => new RegExp(`testkit/(?:${modules.join('|')})\\.ts'`).test(readFileSync(file, 'utf8')),
-  );
+  globSync('{packages,services,test,tools,bench}/**/*.test.ts', {
+    exclude: ['**/node_modules/**', acceptanceFiles],
+  }).filter((file) => new RegExp(`testkit/(?:${modules.join('|')})\\.ts'`).test(readFileSync(file, 'utf8')));
 
 /** The files that depend on the servers themselves: stores, events, each kind of query, a file of each service that writes. */
 const onRealServers = [
@@ -52,7 +52,7 @@ const onRealServers = [
 
 const cores = availableParallelism();
 /** The projects of each mode. A mode other than "test" is a part of `npm run accept`; see CONTRIBUTING.md. */
-const projects = {
+export const projects = {
   test: () => [
     { name: 'unit', include: named(unit), exclude: [acceptanceFiles, integrationFiles] },
     {
@@ -84,11 +84,14 @@ const named = (folders: readonly string[]) => folders.map((folder) => `${folder}
 /** The parts in which tests search for longer, elsewhere each time, and the part in which they measure. */
 const efforts: Partial<Record<keyof typeof projects, string>> = { searches: 'deep', system: 'deep', timed: 'timed' };
 
+const isPart = (mode: string): mode is keyof typeof projects => Object.hasOwn(projects, mode);
+
 /** Configures `npm test`, and with `--mode PART` the parts of `npm run accept` that are tests. */
-export default defineConfig(({ mode }) => {
-  const part = mode in projects ? (mode as keyof typeof projects) : 'test';
-  // The seed is the same for everybody, so that a failure comes again.
-  process.env.TICKETING_TEST_SEED ??= efforts[part] === 'deep' ? String(Date.now() % 2 ** 31) : '4711';
+export default defineConfig(({ mode: part }) => {
+  // Knip reads configurations in other modes, so knip.json names the test files instead.
+  if (!isPart(part)) throw new Error(`There is no part "${part}"; the parts are ${Object.keys(projects).join(', ')}.`);
+  // In `npm test` the seed is the same for everybody, so that a failure comes again.
+  process.env.TICKETING_TEST_SEED ??= efforts[part] === 'deep' ? String(Date.now() % 1_000_000_000) : '4711';
   if (part !== 'test') process.stdout.write(`TICKETING_TEST_SEED=${process.env.TICKETING_TEST_SEED}\n`);
   return {
     test: {

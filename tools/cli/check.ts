@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { projects } from '../../vitest.config.ts';
 import { clientFiles, clientFolder } from '../client/client-files.ts';
-import { findMachineChecks } from '../dev/machine-checks.ts';
+import { findHelpers, findIdleLimits, findMachineChecks } from '../dev/machine-checks.ts';
 import { brokenReferences, headingsIn } from '../dev/source-references.ts';
+import { findMisplaced } from '../dev/test-parts.ts';
 import { findTraceProblems, readMarks, readRequirements } from '../docs/traces.ts';
 import { declareCommand } from './command.ts';
 
@@ -35,7 +37,7 @@ const checks: readonly Check[] = [
 ];
 
 const usage = `Runs the static checks: types, lint, contracts, import rules, unused code, generated files, references in comments
-and documents, and tests that depend on the machine. The exit code is 1 if one fails:
+and documents, and tests that depend on the machine or run nowhere. The exit code is 1 if one fails:
 
   npm run check
 `;
@@ -49,6 +51,7 @@ export const command = declareCommand({ usage, options: {}, runsInProduction: tr
       sourcesExist(),
       requirementsHaveTests(),
       testsAreOfBehaviour(),
+      testsHaveParts(),
     ];
     const failed = results.filter((isGood) => !isGood).length;
     process.stdout.write(`${results.length - failed} checks passed, ${failed} failed\n`);
@@ -146,17 +149,37 @@ function requirementsHaveTests(): boolean {
   return problem === undefined;
 }
 
-/** Checks that the machine, or chance, decides no test of `npm test`. */
+/** Checks that the machine, or chance, decides no test of `npm test`, and that limits are measured somewhere. */
 function testsAreOfBehaviour(): boolean {
   const startedAt = performance.now();
-  const files = globSync('{packages,services,tools,test,bench}/**/*.test.ts', {
-    exclude: (name) => name.includes('node_modules') || /\.(?:timed|searches|system|deploy)\.test\.ts$/.test(name),
-  });
-  const problems = files.flatMap((file) => findMachineChecks(file, readFileSync(file, 'utf8')));
+  const tests = findTests();
+  const ordinary = tests.filter((file) => !/\.(?:timed|searches|system|deploy)\.test\.ts$/.test(file));
+  const helpers = findHelpers(ordinary);
+  const others = tests.filter((file) => /\.(?:searches|system|deploy)\.test\.ts$/.test(file));
+  const problems = [
+    ...[...ordinary, ...helpers].flatMap((file) => findMachineChecks(file, readFileSync(file, 'utf8'))),
+    ...[...others, ...helpers].flatMap((file) => findIdleLimits(file, readFileSync(file, 'utf8'))),
+  ];
   const problem =
     problems.length > 0 ? `${problems.length} lines of tests depend on the machine or on chance` : undefined;
   report('tests of behaviour', startedAt, problem, problems.join('\n'));
   return problem === undefined;
+}
+
+/** Checks that each test file runs: in `npm test`, or in one part of the acceptance run. */
+function testsHaveParts(): boolean {
+  const startedAt = performance.now();
+  const parts = Object.fromEntries(Object.entries(projects).map(([name, list]) => [name, list()]));
+  const problems = findMisplaced(findTests(), parts);
+  const problem = problems.length > 0 ? `${problems.length} test files or patterns have no place` : undefined;
+  report('parts of tests', startedAt, problem, problems.join('\n'));
+  return problem === undefined;
+}
+
+function findTests(): string[] {
+  return globSync('{packages,services,tools,test,bench}/**/*.test.ts', {
+    exclude: (name) => name.includes('node_modules'),
+  });
 }
 
 function differences(fresh: string, committed: string): string[] {

@@ -39,15 +39,16 @@ function listen(): void {
 
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await text(request);
+  const id = String(request.headers['webhook-id']);
   const hasFailed = behaviour === 'fail' || (behaviour === 'failHalf' && received++ % 2 === 0);
-  if (behaviour === 'hang') return;
-  if (hasFailed) respond(response, 500, 'out of order');
-  else respond(response, ...accept(request, body));
+  // A test waits for this.
+  if (behaviour === 'hang') process.send?.(id);
+  else if (hasFailed) respond(response, 500, 'out of order');
+  else respond(response, ...accept(id, request, body));
 }
 
 /** Records a delivery. Returns the status and the body of the response. */
-function accept({ headers }: IncomingMessage, body: string): [status: number, body: string] {
-  const id = String(headers['webhook-id']);
+function accept(id: string, { headers }: IncomingMessage, body: string): [status: number, body: string] {
   try {
     webhook.verify(body, headers as Record<string, string>);
   } catch (error) {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Bus, IncomingMessage, OutgoingMessage, RunningSubscription, Subscription } from '../src/bus/bus.ts';
 
 /** A new topic on a bus, and how to publish and listen to it. */
@@ -28,12 +27,6 @@ const numbered = (key: string, count: number, from = 1) =>
   Array.from({ length: count }, (_, index) => message(key, `${key}:${from + index}`));
 const keyed = (got: readonly IncomingMessage[], key: string) => got.filter((one) => one.key === key).map(toText);
 const firsts = (texts: readonly string[]) => [...new Set(texts)];
-
-async function until(check: () => boolean, what: string, ms = 40_000): Promise<void> {
-  for (const end = Date.now() + ms; !check(); await setTimeout(20)) {
-    if (Date.now() > end) throw new Error(`not in time: ${what}`);
-  }
-}
 
 /** The tests that every kind of bus must pass. `open` makes a separate connection, like that of another process. */
 export function testBus(name: string, open: () => Promise<Bus>): void {
@@ -88,7 +81,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await publish([]);
       for (let round = 0; round < 5; round++) await publish(keys.flatMap((key) => numbered(key, 4, round * 4 + 1)));
       const { got, part } = await listen();
-      await until(() => got.length >= 401, 'all messages');
+      await expect.poll(() => got.length).toBeGreaterThanOrEqual(401);
       for (const key of keys) expect(keyed(got, key)).toEqual(numbered(key, 20).map(({ value }) => String(value)));
       const [first] = got.filter(({ key }) => key === 'bytes');
       expect([first?.topic, Buffer.from(first?.value ?? [])]).toEqual([topic, bytes]);
@@ -108,9 +101,9 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       const { publish, listen } = await setUpTopic();
       const { got, part } = await listen();
       await publish(numbered('a', 1));
-      await until(() => got.length === 1, 'the first message');
+      await expect.poll(() => got).toHaveLength(1);
       await publish(numbered('a', 1, 2));
-      await until(() => got.length === 2, 'the second message');
+      await expect.poll(() => got).toHaveLength(2);
       await part.stop();
     });
 
@@ -118,7 +111,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       const { publish, listen } = await setUpTopic();
       const [left, right] = [await listen(), await listen()];
       await publish(numbered('a', 30));
-      await until(() => left.got.length === 30 && right.got.length === 30, 'both groups');
+      await expect.poll(() => [left.got.length, right.got.length]).toEqual([30, 30]);
       await Promise.all([left.part.stop(), right.part.stop()]);
     });
 
@@ -138,7 +131,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
         },
       });
       await publish(numbered('a', 10));
-      await until(() => got.includes('a:10'), 'the last message');
+      await expect.poll(() => got).toContain('a:10');
       expect(got).toEqual(numbered('a', 10).map(({ value }) => String(value)));
       expect(attempts.get('a:3')).toBe(3);
       expect(errors.map(String).filter((text) => text === 'Error: not yet')).toHaveLength(2);
@@ -159,7 +152,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
         },
       });
       await publish(keys.flatMap((key) => numbered(key, 3)));
-      await until(() => new Set(got.map(({ partition }) => partition)).size >= partitions - 1, 'the other partitions');
+      await expect.poll(() => new Set(got.map(({ partition }) => partition)).size).toBe(partitions - 1);
       await part.stop();
     });
 
@@ -167,13 +160,15 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       const { publish, listen } = await setUpTopic();
       const first = await listen();
       await publish(numbered('a', 10));
-      await until(() => first.got.length === 10, 'the first ten');
+      await expect.poll(() => first.got).toHaveLength(10);
       await first.part.stop();
       await publish(numbered('a', 5, 11));
       const second = await listen({ group: first.group, by: await openAnother() });
-      await until(() => second.got.length >= 5, 'the rest');
-      await setTimeout(300);
-      expect(second.got.map(toText)).toEqual(numbered('a', 5, 11).map(({ value }) => String(value)));
+      await expect.poll(() => second.got.map(toText)).toContain('a:15');
+      // A message that it got too often came before the last one.
+      await publish(numbered('a', 1, 16));
+      await expect.poll(() => second.got.map(toText)).toContain('a:16');
+      expect(second.got.map(toText)).toEqual(numbered('a', 6, 11).map(({ value }) => String(value)));
       expect(first.got).toHaveLength(10);
       await second.part.stop();
     });
@@ -184,7 +179,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       const group = `group.${randomUUID()}`;
       expect(await bus.lag(group, [topic])).toBe(15);
       const { part, got } = await listen({ group });
-      await until(() => got.length === 15, 'all messages');
+      await expect.poll(() => got).toHaveLength(15);
       await expect.poll(() => part.lag()).toBe(0);
       await part.stop();
       expect(await bus.lag(group, [topic])).toBe(0);
@@ -206,7 +201,8 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       expect(latestOf(first)).toBeGreaterThanOrEqual(begunAt);
       expect(first).toBeLessThanOrEqual(publishedAt);
       // A report of the next messages is then later than the first ones, although it is too early.
-      await setTimeout(1_500);
+      vi.useFakeTimers({ toFake: ['Date'], now: publishedAt + 1_500, shouldAdvanceTime: true });
+      onTestFinished(() => void vi.useRealTimers());
       const laterAt = Date.now();
       await publish([...numbered('a', 1, 4), ...numbered('b', 1)]);
       const laterPublishedAt = Date.now();
@@ -232,19 +228,16 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       const keys = Array.from({ length: 40 }, (_, index) => `k${index}`);
       const all = () => [...left.got, ...right.got];
       let sent = 0;
-      await until(
-        () => {
-          sent += 1;
-          void publish(keys.map((key) => message(key, `${key}:${sent}`)));
-          return left.got.length > 0 && right.got.length > 0;
-        },
-        'both take part',
-        30_000,
-      );
+      const publishMore = () => {
+        sent += 1;
+        void publish(keys.map((key) => message(key, `${key}:${sent}`)));
+        return left.got.length > 0 && right.got.length > 0;
+      };
+      await expect.poll(publishMore).toBe(true);
       await left.part.stop();
       const before = left.got.length;
       await publish(keys.map((key) => message(key, `${key}:last`)));
-      await until(() => keys.every((key) => keyed(all(), key).includes(`${key}:last`)), 'the last of every key');
+      await expect.poll(() => keys.every((key) => keyed(all(), key).includes(`${key}:last`))).toBe(true);
       expect(left.got).toHaveLength(before);
       await right.part.stop();
     });
@@ -252,13 +245,14 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
     // guarantee: F10
     test('handles nothing after it has stopped, and waits for the message that is being handled', async () => {
       const { publish, listen } = await setUpTopic();
+      const released = Promise.withResolvers<void>();
       let handling = 0;
       let handled = 0;
       const { group, part } = await listen({
         async handle(messages, { acknowledge }) {
           for (const one of messages) {
             handling += 1;
-            await setTimeout(30);
+            await released.promise;
             handling -= 1;
             handled += 1;
             acknowledge(one);
@@ -266,15 +260,16 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
         },
       });
       await publish(numbered('a', 5));
-      await until(() => handling === 1, 'a message is being handled');
-      await part.stop();
-      expect(handling).toBe(0);
-      const before = handled;
+      await expect.poll(() => handling).toBe(1);
+      const handledBefore = part.stop().then(() => handled);
       await publish(numbered('a', 5, 6));
-      await setTimeout(500);
-      expect(handled).toBe(before);
+      released.resolve();
+      const before = await handledBefore;
+      expect(before).toBeGreaterThan(0);
+      expect(handling).toBe(0);
       const later = await listen({ group });
-      await until(() => keyed(later.got, 'a').includes('a:10'), 'the rest');
+      await expect.poll(() => keyed(later.got, 'a')).toContain('a:10');
+      expect(handled).toBe(before);
       // An acknowledgement during the stop is stored.
       expect(keyed(later.got, 'a')[0]).toBe(`a:${before + 1}`);
       await later.part.stop();
@@ -289,7 +284,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
         }),
       );
       const { got, part } = await listen();
-      await until(() => got.length >= 300, 'all messages');
+      await expect.poll(() => got.length).toBeGreaterThanOrEqual(300);
       for (const index of publishers.keys()) {
         const key = `p${index}`;
         expect(firsts(keyed(got, key))).toEqual(numbered(key, 100).map(({ value }) => String(value)));
@@ -303,7 +298,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await publish([message('a', `${large}1`), message('a', `${large}2`), message('a', `${large}3`)]);
       await publish(numbered('b', 3000));
       const { got, part } = await listen();
-      await until(() => got.length >= 3003, 'all messages');
+      await expect.poll(() => got.length).toBeGreaterThanOrEqual(3003);
       expect(keyed(got, 'a')).toEqual([`${large}1`, `${large}2`, `${large}3`]);
       expect(keyed(got, 'b')).toHaveLength(3000);
       await part.stop();
@@ -321,7 +316,7 @@ export function testBus(name: string, open: () => Promise<Bus>): void {
       await publish(numbered('a', 3));
       await bus.setUp([{ name: topic, partitions, retentionMs: 3_600_000 }]);
       const { got, part } = await listen();
-      await until(() => got.length === 3, 'the messages');
+      await expect.poll(() => got).toHaveLength(3);
       await part.stop();
       await bus.check();
     });

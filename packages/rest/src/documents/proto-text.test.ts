@@ -14,7 +14,6 @@ import { protoText } from './proto-text.ts';
 
 test.each([TicketChangedSchema, TagChangedSchema, SettingChangedSchema])(
   'the text of $typeName compiles to the same message',
-  { timeout: 60_000 },
   (message) => {
     const compiled = compile(protoText(message), message.typeName);
     expect(toShape(compiled)).toEqual(toShape(message));
