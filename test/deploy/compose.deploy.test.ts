@@ -10,7 +10,7 @@ import { type ComposeSystem, missingForCompose, runCommand, startCompose } from 
 const deleteTicket = 'ticketing.tickets.v1.TicketService.DeleteTicket';
 const deleteTag = 'ticketing.tickets.v1.TagService.DeleteTag';
 const missing = missingForCompose();
-if (missing !== undefined) process.stderr.write(`The tests of images and compose are skipped: ${missing}.\n`);
+if (missing !== undefined) test('a machine that lacks what it needs', ({ skip }) => skip(missing));
 
 describe.skipIf(missing !== undefined)('the system in containers', () => {
   let system: ComposeSystem;

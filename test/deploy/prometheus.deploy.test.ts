@@ -10,7 +10,8 @@ import { type Load, startLoad } from './some-load.ts';
 /** These alerts say how quick the machine is, on which everything else runs too. */
 const ofMachine = ['TicketingEventLoopBlocked', 'TicketingRequestsSlow'];
 
-if (!isPrometheusInstalled) process.stderr.write("Skipped: Debian's package prometheus is not installed.\n");
+if (!isPrometheusInstalled)
+  test('a machine that lacks what it needs', ({ skip }) => skip("Debian's package prometheus is not installed"));
 
 describe.skipIf(!isPrometheusInstalled)('a Prometheus that watches a system', () => {
   let system: System;

@@ -15,17 +15,28 @@ const usage = `Tries what takes longer than the gate, or needs what a machine ma
   system      hostile clients, and whole systems
   containers  stores, events and queries on a real MongoDB and Kafka: those that MONGODB_URI and KAFKA_BROKERS name, else containers
   deploy      dashboards, alerts, images, and manifests on the control plane that KUBECONFIG names
-  faults      20 kills under load
+  faults      20 kills under load, with two processes of each service
 
   --from PART    begins with this part
-  --seed NUMBER  the seed of everything random (default: a new one)
+  --seed NUMBER  the seed of everything random (default: TICKETING_TEST_SEED, else a new one)
 
-It goes on after a part that fails, and ends with a line for each part. A part that cannot run here is skipped. The exit code is
-1 if one has failed. One file of a part: npm test -- --mode timed packages/sandbox
+It goes on after a part that fails, and ends with a line for each part, and for each file that was skipped. A part that cannot
+run here is skipped. The exit code is 1 if one has failed, one that you named was skipped, or nothing has passed.
+
+One file of a part: npm test -- --mode timed packages/sandbox
 `;
 
-/** The counts of a part, or why it was skipped. */
-type PartResult = { passed: number; failed: number } | { skipped: string };
+/** The counts of a part. */
+interface PartResult {
+  passed: number;
+  failed: number;
+  skipped: number;
+  /** Why none of it has run. */
+  reason?: string;
+  /** The files that were skipped, each with the reason. */
+  skippedFiles?: readonly string[];
+}
+const nothing = { passed: 0, failed: 0, skipped: 0 };
 
 const parts = {
   timed: () => runPart('timed'),
@@ -44,31 +55,36 @@ export const command = declareCommand(
     if (from !== undefined && words.length > 0) throw new UsageError('Name parts, or --from, not both.');
     const chosen = words.length > 0 ? words.map(readPart) : names.slice(from ? names.indexOf(readPart(from)) : 0);
     const most = 999_999_999;
-    process.env.TICKETING_TEST_SEED =
-      seed === undefined ? String(Date.now() % most) : String(readNumber('seed', seed, { to: most }));
-    const commit = spawnSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).stdout.trim();
+    if (seed !== undefined) process.env.TICKETING_TEST_SEED = String(readNumber('seed', seed, { to: most }));
+    process.env.TICKETING_TEST_SEED ??= String(Date.now() % most);
+    const commit = spawnSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).stdout?.trim() ?? '';
     const lines: string[] = [];
+    const skippedFiles: string[] = [];
+    let passed = 0;
     let hasFailed = false;
     for (const part of chosen) {
       print(`\n== ${part}`);
       const startedAt = performance.now();
       const result = await parts[part]().catch(toFailure);
       const seconds = Math.round((performance.now() - startedAt) / 1000);
-      const found =
-        'skipped' in result ? `skipped: ${result.skipped}` : `${result.passed} passed, ${result.failed} failed`;
-      hasFailed ||= 'failed' in result && result.failed > 0;
-      lines.push(`${part.padEnd(10)}  ${String(seconds).padStart(4)} s  ${found}`);
+      const counts = `${result.passed} passed, ${result.failed} failed, ${result.skipped} skipped`;
+      const found = result.reason === undefined ? counts : `skipped: ${result.reason}`;
+      skippedFiles.push(...(result.skippedFiles ?? []));
+      passed += result.passed;
+      hasFailed ||= result.failed > 0 || (result.reason !== undefined && words.length > 0);
+      lines.push(`${part.padEnd(10)}  ${commit}  ${String(seconds).padStart(4)} s  ${found}`);
       print(`== ${lines.at(-1)}`);
     }
-    print(`\ncommit ${commit}, seed ${process.env.TICKETING_TEST_SEED}`);
+    print(`\nseed ${process.env.TICKETING_TEST_SEED}`);
     for (const line of lines) print(line);
-    return hasFailed ? 1 : 0;
+    for (const file of skippedFiles) print(`skipped ${file}`);
+    return hasFailed || passed === 0 ? 1 : 0;
   },
 );
 
 function toFailure(error: unknown): PartResult {
   print(error instanceof Error ? error.message : String(error));
-  return { passed: 0, failed: 1 };
+  return { ...nothing, failed: 1 };
 }
 
 function readPart(text: string): Part {
@@ -82,19 +98,18 @@ async function runPart(mode: Part, variables: NodeJS.ProcessEnv = {}): Promise<P
   const outcome = await runTests(['--mode', mode], variables);
   if (typeof outcome === 'string') {
     print(outcome);
-    return { passed: 0, failed: 1 };
+    return { ...nothing, failed: 1 };
   }
-  const { passed, failed, problems } = judgeOnce(outcome);
+  const { problems, ...result } = judgeOnce(outcome);
   for (const problem of problems) print(problem);
-  if (passed + failed + problems.length === 0) return { skipped: 'this machine lacks what its tests need.' };
-  return { passed, failed: problems.length > 0 ? Math.max(failed, 1) : failed };
+  if (problems.length > 0) return { ...result, failed: Math.max(result.failed, 1) };
+  if (result.passed + result.failed > 0) return result;
+  return { ...result, reason: 'this machine lacks what its tests need' };
 }
 
 async function runContainers(): Promise<PartResult> {
   const servers = await openTestServers();
-  if (servers === undefined) {
-    return { skipped: 'MONGODB_URI and KAFKA_BROKERS name no servers, and no container engine is running.' };
-  }
+  if ('missing' in servers) return { ...nothing, reason: servers.missing };
   try {
     return await runPart('containers', servers.variables);
   } finally {
@@ -103,8 +118,8 @@ async function runContainers(): Promise<PartResult> {
 }
 
 async function runFaults(): Promise<PartResult> {
-  if (process.platform !== 'linux') return { skipped: 'it needs Linux.' };
+  if (process.platform !== 'linux') return { ...nothing, reason: 'it needs Linux' };
   const seed = process.env.TICKETING_TEST_SEED ?? '';
-  const { code } = await runNpm(['run', 'faults', '--', '--kills', '20', '--seed', seed]);
-  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  const { code } = await runNpm(['run', 'faults', '--', '--kills', '20', '--replicas', '--seed', seed]);
+  return code === 0 ? { ...nothing, passed: 1 } : { ...nothing, failed: 1 };
 }

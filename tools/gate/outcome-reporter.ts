@@ -21,9 +21,11 @@ function toFile(file: TestModule): FileOutcome {
     state: file.state(),
     ...(error && { message: firstLine(error) }),
     tests: [...file.children.allTests()].map((test) => {
-      const { state, errors } = test.result();
+      const result = test.result();
+      const { state } = result;
       const isLeftOut = state === 'skipped' && test.options.mode !== 'run';
-      return { name: test.fullName, state, isLeftOut, ...(errors?.[0] && { message: firstLine(errors[0]) }) };
+      const message = state === 'skipped' ? result.note : result.errors?.[0] && firstLine(result.errors[0]);
+      return { name: test.fullName, state, isLeftOut, ...(message !== undefined && { message }) };
     }),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type FileOutcome, findRepeated, judge, type RunOutcome } from './outcome.ts';
+import { type FileOutcome, findRepeated, judge, judgeOnce, type RunOutcome } from './outcome.ts';
 
 type State = FileOutcome['state'];
 const run = (...files: FileOutcome[]): RunOutcome => ({ files, strayErrors: [] });
@@ -78,4 +78,18 @@ test('nothing runs again with more than five failed files, an error outside of a
   expect(judge(stray).problems).toEqual(['An error outside of a test: a worker has ended']);
   const unfinished = run(good, file('lost', 'queued'));
   expect(judge(unfinished).problems).toEqual(['lost did not run to its end.']);
+});
+
+test('a run that is judged once counts skipped tests, and names the files of which no test has run', () => {
+  const reason = { name: 'last', state: 'skipped', isLeftOut: false, message: 'curl is not installed' } as const;
+  const none = file('none', 'skipped', 'skipped', 'skipped');
+  const lacking = file('lacking', 'passed', 'skipped');
+  lacking.tests.push(reason);
+  expect(judgeOnce(run(file('some', 'passed', 'passed', 'skipped'), none, lacking))).toEqual({
+    passed: 1,
+    failed: 0,
+    skipped: 5,
+    problems: [],
+    skippedFiles: ['none', 'lacking: curl is not installed'],
+  });
 });

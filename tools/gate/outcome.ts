@@ -21,7 +21,7 @@ export interface TestOutcome {
   state: 'passed' | 'failed' | 'skipped' | 'pending';
   /** Whether the file says that the test is not to be run. */
   isLeftOut: boolean;
-  /** The first message of the failure. */
+  /** The first message of the failure, or why the test was skipped. */
   message?: string;
 }
 
@@ -67,9 +67,22 @@ export function judge(first: RunOutcome, second?: RunOutcome): Verdict {
   return { passed, failed, unstable, problems };
 }
 
+/** The judgement on a run whose failed files do not run again. */
+export interface SingleVerdict extends Omit<Verdict, 'unstable'> {
+  skipped: number;
+  /** The files all of whose tests were skipped, each with the reason if a test says one. */
+  skippedFiles: string[];
+}
+
 /** Judges a run whose failed files do not run again. */
-export function judgeOnce(run: RunOutcome): Omit<Verdict, 'unstable'> {
-  return { ...countTests(run.files), problems: findProblems(run) };
+export function judgeOnce(run: RunOutcome): SingleVerdict {
+  // Vitest says that a file has passed if its tests skipped themselves.
+  const skipped = run.files.filter(({ tests }) => tests.length > 0 && tests.every(({ state }) => state === 'skipped'));
+  const skippedFiles = skipped.map(({ path, tests }) => {
+    const reason = tests.find(({ message }) => message !== undefined)?.message;
+    return reason === undefined ? path : `${path}: ${reason}`;
+  });
+  return { ...countTests(run.files), problems: findProblems(run), skippedFiles };
 }
 
 function countTests(files: readonly FileOutcome[]) {
@@ -78,7 +91,7 @@ function countTests(files: readonly FileOutcome[]) {
   const brokenFiles = files.filter(
     ({ state, tests }) => state === 'failed' && tests.every((test) => test.state !== 'failed'),
   );
-  return { passed: count('passed'), failed: count('failed') + brokenFiles.length };
+  return { passed: count('passed'), failed: count('failed') + brokenFiles.length, skipped: count('skipped') };
 }
 
 function findProblems({ files, strayErrors }: RunOutcome): string[] {

@@ -14,12 +14,15 @@ export interface TestServers {
 }
 
 /**
- * Opens the servers that MONGODB_URI and KAFKA_BROKERS name, and starts containers for those that are not named. Returns
- * undefined if one is missing and there is no container engine.
+ * Opens the servers that MONGODB_URI and KAFKA_BROKERS name, and starts containers for those that are not named. Says what is
+ * missing if one is not named and there is no container engine.
  */
-export async function openTestServers(env: NodeJS.ProcessEnv = process.env): Promise<TestServers | undefined> {
+export async function openTestServers(
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<TestServers | { missing: string }> {
   const isComplete = Boolean(env.MONGODB_URI && env.KAFKA_BROKERS);
-  if (!isComplete && !(await hasEngine())) return undefined;
+  const missing = isComplete ? undefined : await findMissing();
+  if (missing !== undefined) return { missing };
   const containers: StartedTestContainer[] = [];
   const stop = async () => {
     await Promise.all(containers.map((container) => container.stop()));
@@ -38,10 +41,10 @@ export async function openTestServers(env: NodeJS.ProcessEnv = process.env): Pro
   }
 }
 
-async function hasEngine(): Promise<boolean> {
+async function findMissing(): Promise<string | undefined> {
   return getContainerRuntimeClient().then(
-    () => true,
-    () => false,
+    () => undefined,
+    (error: Error) => `MONGODB_URI and KAFKA_BROKERS name no servers, and no container engine runs (${error.message})`,
   );
 }
 
