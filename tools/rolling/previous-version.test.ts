@@ -23,15 +23,19 @@ test('where it cannot be fetched, a line says that the upgrade is not tried', ()
   expect(write).toHaveBeenCalledWith(expect.stringMatching(/^NOT TRIED: an upgrade from N−1, because the previous/));
 });
 
-test('in a complete clone without that revision, the advice is a tag, which then is the previous version', () => {
+test('a complete clone without that revision is an error; the advice is a tag, which then is the previous version', () => {
   const { origin } = shallowClone();
   const git = (...args: string[]) => execFileSync('git', ['-C', origin, ...args], { encoding: 'utf8' }).trim();
   git('tag', '--delete', 'v1.0.0');
-  const found = findPreviousVersion(false, origin);
-  expect(found).toMatchObject({ missing: expect.stringContaining('by a tag: git tag v0.1.0 COMMIT') });
-  expect(found).toMatchObject({ missing: expect.not.stringContaining('unshallow') });
+  expect(() => findPreviousVersion(false, origin)).toThrow('name it by git tag v0.1.0 COMMIT');
   git('tag', 'v0.1.0', 'HEAD^');
   expect(findPreviousVersion(false, origin)).toEqual({ revision: git('rev-parse', 'HEAD^') });
+});
+
+test('a folder that is no clone has no previous version', () => {
+  const { origin } = shallowClone();
+  rmSync(join(origin, '.git'), { recursive: true });
+  expect(findPreviousVersion(false, origin)).toMatchObject({ missing: expect.stringContaining('no clone') });
 });
 
 /** Makes a repository with a release before its last commit, and a clone of that commit only. */

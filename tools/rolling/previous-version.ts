@@ -20,15 +20,17 @@ const cache = join(root, 'node_modules', '.cache', 'previous');
  * The revision that counts as the previous version as long as there is no release. Once there is a tag `v…`, the newest
  * one counts instead.
  */
-const recordedRevision = '0466bed7';
+const recordedRevision = 'ec71e4c0';
 const fetchTimeoutMs = 120_000;
 
-/** The previous version of the system: its revision, or why there is none in this clone. */
+/** The previous version of the system: its revision, or why it is not in this clone. */
 export type PreviousVersion = { revision: string } | { missing: string };
 
 /**
  * Finds the previous version in the repository. A shallow clone may not have it; in CI (`CI` is set) it is fetched then, and a
  * line says so if that fails.
+ *
+ * Errors: a complete clone without it.
  */
 export function findPreviousVersion(isCi = Boolean(process.env.CI), clone = root): PreviousVersion {
   const found = lookUp(clone);
@@ -51,11 +53,14 @@ function lookUp(clone: string): PreviousVersion {
   const wanted = git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD^') ?? recordedRevision;
   const revision = git('rev-parse', '--verify', '--quiet', `${wanted}^{commit}`);
   if (revision) return { revision };
-  const isShallow = git('rev-parse', '--is-shallow-repository') === 'true';
-  const advice = isShallow
-    ? 'git fetch --unshallow gets it'
-    : 'the clone is complete, so name the version to upgrade from by a tag: git tag v0.1.0 COMMIT';
-  return { missing: `the previous version, ${wanted}, is not in this clone; ${advice}` };
+  const isShallow = git('rev-parse', '--is-shallow-repository');
+  if (isShallow === undefined) return { missing: 'this folder is no clone, which would have the previous version' };
+  if (isShallow === 'true') {
+    return { missing: `the previous version, ${wanted}, is not in this clone; git fetch --unshallow gets it` };
+  }
+  throw new Error(
+    `The clone is complete, but lacks the previous version, ${wanted}: name it by git tag v0.1.0 COMMIT.`,
+  );
 }
 
 /**
@@ -85,7 +90,9 @@ export async function buildRevision(revision: string): Promise<string> {
 /** Returns the program, and its arguments, by which `npm run build` of a revision builds, without the installation before. */
 function buildProgram(sources: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(sources, 'package.json'), 'utf8')) as { scripts: { build: string } };
-  return scripts.build.split(' && ').at(-1)?.split(' ').slice(1) ?? [];
+  const [, program = '', ...args] = scripts.build.split(' ');
+  // run.mjs installs, and then runs main.ts.
+  return [program.replace(/run\.mjs$/, 'main.ts'), ...args];
 }
 
 /** Lets imports find the dependencies of today, but the workspaces of the revision. */
