@@ -1,3 +1,6 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
 /** The time that some work takes by the clock, in ms. */
 export async function measureMs(work: () => unknown): Promise<number> {
   const startedAt = performance.now();
@@ -33,9 +36,21 @@ export async function measureLongestWork(work: () => unknown): Promise<number> {
   return longest;
 }
 
-/** How many bytes outside of the heap this process has more when some work is done. */
+/** By how many bytes the memory of this process outside of the heap grows, at most, while some work is done. */
 export async function measureBytes(work: () => unknown): Promise<number> {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
   const before = process.memoryUsage().arrayBuffers;
-  await work();
-  return process.memoryUsage().arrayBuffers - before;
+  let most = before;
+  const look = () => {
+    most = Math.max(most, process.memoryUsage().arrayBuffers);
+  };
+  const timer = setInterval(look, 1);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+  look();
+  return most - before;
 }
