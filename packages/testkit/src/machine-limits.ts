@@ -13,9 +13,16 @@ export function withinCpuTime<Result>(limitMs: number, work: () => Result): Prom
   return within('ms of processor time', limitMs, work, measureCpuMs);
 }
 
-/** Does `work`, and fails if it takes `limitMs` by the clock, or longer. Returns what it returned. */
-export function withinTime<Result>(limitMs: number, work: () => Result): Promise<Awaited<Result>> {
-  return within('ms', limitMs, work, measureMs);
+/**
+ * Does `work`, and fails if it takes `limitMs` by the clock, or longer. Returns what it returned. `prepare` makes the input of
+ * each attempt, and is not measured.
+ */
+export function withinTime<Result, Input = undefined>(
+  limitMs: number,
+  work: (input: Awaited<Input>) => Result,
+  prepare?: () => Input,
+): Promise<Awaited<Result>> {
+  return within('ms', limitMs, work, measureMs, prepare);
 }
 
 /**
@@ -63,19 +70,22 @@ export async function findLeast(
   return Math.min(...results);
 }
 
-async function within<Result>(
+async function within<Result, Input = undefined>(
   unit: string,
   limit: number,
-  work: () => Result,
+  work: (input: Awaited<Input>) => Result,
   measure: (work: () => unknown) => Promise<number>,
+  prepare?: () => Input,
 ): Promise<Awaited<Result>> {
-  if (!isTimed) return await work();
+  const makeInput = async () => (await prepare?.()) as Awaited<Input>;
+  if (!isTimed) return await work(await makeInput());
   let result!: Awaited<Result>;
-  const least = await findLeast(unit, limit, () =>
-    measure(async () => {
-      result = await work();
-    }),
-  );
+  const least = await findLeast(unit, limit, async () => {
+    const input = await makeInput();
+    return measure(async () => {
+      result = await work(input);
+    });
+  });
   if (least >= limit) throw new Error(`takes ${least} ${unit}; the limit is ${limit}`);
   return result;
 }

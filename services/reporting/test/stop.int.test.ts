@@ -7,7 +7,7 @@ import { service } from '../src/service.ts';
 
 const unreachable = 'mongodb://127.0.0.1:1/?directConnection=true';
 
-test.concurrent.each([
+test.each([
   ['its event log', 'EVENT_LOG_MONGODB_URI'],
   ['its store', 'MONGODB_URI'],
 ])('stops within 5 seconds even if it has never reached %s', async (_, variable) => {
@@ -22,9 +22,7 @@ test.concurrent.each([
     database: 'test_stop',
     bus: { kind: 'log', mongodbUri, database: 'test_stop_events' },
   });
-  await withinTime(5_000, async () => {
-    const running = await service.start({ ...environment, [variableName('reporting', variable)]: unreachable });
-    await running.stop();
-  });
+  const start = () => service.start({ ...environment, [variableName('reporting', variable)]: unreachable });
+  await withinTime(5_000, (running) => running.stop(), start);
   identity.remove();
 });

@@ -1,3 +1,4 @@
+import { withinTime } from '@ticketing/testkit/machine-limits.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
 import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import fc from 'fast-check';
@@ -53,10 +54,10 @@ const anyQueued = fc.record({
   dueBy: fc.option(times),
 });
 
-async function replaceTickets(given: readonly Omit<Queued, 'id'>[]): Promise<Queued[]> {
+async function replaceTickets(inputs: readonly Omit<Queued, 'id'>[]): Promise<Queued[]> {
   await tickets.database.collection('tickets').deleteMany({});
   const created: Queued[] = [];
-  for (const { spamStatus, dueBy, ...fields } of given) {
+  for (const { spamStatus, dueBy, ...fields } of inputs) {
     const id = await post({ ...fields, ...(dueBy === null ? {} : { dueBy }) });
     if (spamStatus !== null) await tickets.request('PATCH', '/ticket', { body: [{ id, spamStatus }] });
     created.push({ id, spamStatus, dueBy, ...fields });
@@ -68,8 +69,8 @@ describe('the queue', () => {
   // spec: 6.58, 19.1
   test('read forwards and backwards equals the sorted list, for random tickets and every order', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(anyQueued, { minLength: 1, maxLength: 12 }), async (given) => {
-        const all = await replaceTickets(given);
+      fc.asyncProperty(fc.array(anyQueued, { minLength: 1, maxLength: 12 }), async (inputs) => {
+        const all = await replaceTickets(inputs);
         for (const order of routingOrders) {
           settings.routingOrder = order;
           const queue = all
@@ -211,25 +212,39 @@ describe('the queue', () => {
         const { prevTicketId, nextTicketId } = (await tickets.request('GET', `/ticket/${middle}`, { url })).json;
         return [prevTicketId, nextTicketId];
       };
-      const change = async (own: string, others: string, id: number, body: object, expected: (number | null)[]) => {
-        await neighbours(others);
-        await tickets.request('PATCH', `/ticket/${id}`, { url: own, body });
-        expect(await neighbours(own)).toEqual(expected);
-        await expect.poll(() => neighbours(others), { interval: 5 }).toEqual(expected);
-      };
+      type Step = [id: number, body: object, expected: (number | null)[]];
       for (const [own = '', others = ''] of [urls, urls.toReversed()].slice(0, runs(1, 2))) {
-        await change(own, others, first, { dueBy: 40 }, [null, last]);
-        await change(own, others, last, { status: 'closed' }, [null, first]);
-        await change(own, others, last, { status: 'open' }, [null, last]);
-        await change(own, others, middle, { dueBy: 50 }, [first, null]);
-        await change(own, others, middle, { dueBy: 20 }, [null, last]);
-        await change(own, others, first, { dueBy: 10 }, [first, last]);
+        const change = async ([id, body, expected]: Step) => {
+          await neighbours(others);
+          await tickets.request('PATCH', `/ticket/${id}`, { url: own, body });
+          expect(await neighbours(own)).toEqual(expected);
+          await expect.poll(() => neighbours(others), { interval: 5 }).toEqual(expected);
+        };
+        /** Changes a ticket. Each attempt begins with the step that undoes it. */
+        const changeSoon = (step: Step, undo: Step) =>
+          withinTime(
+            1_000,
+            () => change(step),
+            () => change(undo),
+          );
+        const early: Step = [first, { dueBy: 10 }, [first, last]];
+        const late: Step = [first, { dueBy: 40 }, [null, last]];
+        await changeSoon(late, early);
+        const closed: Step = [last, { status: 'closed' }, [null, first]];
+        const open: Step = [last, { status: 'open' }, [null, last]];
+        await changeSoon(closed, open);
+        await changeSoon(open, closed);
+        const dueLast: Step = [middle, { dueBy: 50 }, [first, null]];
+        const dueBetween: Step = [middle, { dueBy: 20 }, [null, last]];
+        await changeSoon(dueLast, dueBetween);
+        await changeSoon(dueBetween, dueLast);
+        await changeSoon(early, late);
         const added = (await tickets.request('POST', '/ticket', { url: own, body: { channel: 'chat', dueBy: 15 } }))
           .json.id;
         expect(await neighbours(own)).toEqual([added, last]);
         await tickets.request('DELETE', `/ticket/${added}`, { url: own, caller: { roleId: 1 } });
         expect(await neighbours(own)).toEqual([first, last]);
-        await change(own, others, first, { priority: 'high' }, [first, last]);
+        await change([first, { priority: 'high' }, [first, last]]);
       }
     } finally {
       await other.stop();
