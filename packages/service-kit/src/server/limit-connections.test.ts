@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { withinTime } from '@ticketing/testkit/machine-limits.ts';
 import { afterEach, expect, test, vi } from 'vitest';
 import { defaultServerLimits } from '../config/server-limits.ts';
@@ -127,11 +128,13 @@ test('a connection whose headers do not end is closed about a second after they 
   await app.listen({ host: '127.0.0.1', port: 0 });
   opened.push(app);
   const { port } = app.server.address() as AddressInfo;
-  /** Sends these bytes, and nothing else, until the server closes the connection. */
-  const untilClosed = async (bytes: string) => {
+  /** Sends these bytes, and nothing else. Returns the response when the server has ended the connection. */
+  const send = async (bytes: string) => {
     const socket = connect({ port, host: '127.0.0.1' });
-    socket.resume().write(bytes);
-    await once(socket, 'close');
+    socket.write(bytes);
+    return text(socket);
   };
-  await withinTime(10_000, () => Promise.all(['', 'GET / HTTP/1.1\r\nhost: a\r\nx: '].map(untilClosed)));
+  const starts = ['', 'GET / HTTP/1.1\r\nhost: a\r\nx: '];
+  const responses = await withinTime(10_000, () => Promise.all(starts.map(send)));
+  for (const response of responses) expect(response).toContain('408 Request Timeout');
 });
