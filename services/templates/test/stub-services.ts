@@ -23,6 +23,8 @@ export interface ServicesModel {
   versionPages: number;
   /** Whether every call fails with `unavailable`. */
   isUnavailable: boolean;
+  /** How many calls have failed with it. */
+  failures: number;
   /** Called before a tag is returned. */
   onTagRead(): Promise<void>;
 }
@@ -37,13 +39,16 @@ export const emptyModel = (): ServicesModel => ({
   droppedByAgents: [],
   versionPages: 0,
   isUnavailable: false,
+  failures: 0,
   onTagRead: async () => undefined,
 });
 
 /** Serves a model over gRPC, as the parts of other services that the templates service calls. */
 export function serveModel(model: ServicesModel): Promise<StubServer> {
   const requireAvailable = () => {
-    if (model.isUnavailable) throw new ConnectError('unavailable', Code.Unavailable);
+    if (!model.isUnavailable) return;
+    model.failures += 1;
+    throw new ConnectError('unavailable', Code.Unavailable);
   };
   return startStubServer((router) => {
     router.service(TagService, {

@@ -8,6 +8,7 @@ import { systemRuntime } from '@ticketing/runtime/runtime.ts';
 import type { Database } from '@ticketing/store/connection/database.ts';
 import { erasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import { crashAtWrite } from '@ticketing/testkit/crash.ts';
+import { holdWaits } from '@ticketing/testkit/skip-waits.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { author, startHarness, type TemplatesHarness } from '../../test/harness.ts';
 import { templateDeletionStore } from './deletion-store.ts';
@@ -175,13 +176,25 @@ describe('a response template that is deleted while the intents service is unava
   // guarantee: F17
   it('is deleted, and dropped by AI agents when that is back', async () => {
     const { id } = await harness.create('/template', { message: 'a' });
+    const endPauses = holdWaits((ms) => ms === 5_000);
+    const scheduler = await harness.startInstance({ TICKETING_TEMPLATES_ROLES: 'api,scheduler' });
     harness.model.isUnavailable = true;
     expect((await harness.write('DELETE', `/template/${id}`)).status).toBe(200);
     expect((await harness.request('GET', `/template/${id}`)).status).toBe(404);
+    const before = harness.model.failures;
+    const countFailures = () => {
+      endPauses();
+      return harness.model.failures;
+    };
+    // More than the attempts of one call, so a run of the scheduler has failed, and another has followed.
+    await expect.poll(countFailures).toBeGreaterThan(before + 5);
     expect(harness.model.droppedByAgents).toEqual([]);
     harness.model.isUnavailable = false;
-    const scheduler = await harness.startInstance({ TICKETING_TEMPLATES_ROLES: 'api,scheduler' });
-    await vi.waitFor(() => expect(harness.model.droppedByAgents).toEqual([id]), { timeout: 30_000 });
+    const listDropped = () => {
+      endPauses();
+      return harness.model.droppedByAgents;
+    };
+    await expect.poll(listDropped).toEqual([id]);
     const deletions = harness.database.collection('templateDeletions');
     await vi.waitFor(async () => expect(await deletions.countDocuments()).toBe(0), { timeout: 30_000 });
     await scheduler.stop();
