@@ -1,12 +1,19 @@
 import { expect } from 'vitest';
+import { turns } from './turns.ts';
 
-/** Waits until a count does not change for a while: what made it grow has stopped, or is held back. */
+/**
+ * Waits until many counts, some turns of the event loop apart, are equal: the work in this process that made it grow has
+ * ended, or is held back.
+ */
 export async function untilStill(count: () => number): Promise<void> {
   let before = Number.NaN;
-  const isStill = () => {
-    const last = before;
-    before = count();
-    return before === last;
+  let equalInRow = 0;
+  const countEqual = async () => {
+    await turns(20);
+    const now = count();
+    equalInRow = now === before ? equalInRow + 1 : 0;
+    before = now;
+    return equalInRow;
   };
-  await expect.poll(isStill, { interval: 200 }).toBe(true);
+  await expect.poll(countEqual, { interval: 1 }).toBe(20);
 }

@@ -129,10 +129,12 @@ test('messages are read as the client reads them, and no more when it has gone',
   });
   const address = await app.listen({ port: 0 });
   const leaving = new AbortController();
-  await fetch(`${address}/event`, { headers: events, signal: leaving.signal });
+  const response = await fetch(`${address}/event`, { headers: events, signal: leaving.signal });
   await untilStill(() => made);
   expect(made).toBeLessThan(50_000);
   leaving.abort();
+  // A response that nothing refers to any more would have been cancelled.
+  await expect(response.text()).rejects.toThrow('aborted');
   await expect.poll(() => hasEnded).toBe(true);
 });
 
