@@ -22,6 +22,7 @@ import { type System, startSystem } from '../e2e/harness.ts';
 const rpcServices = services.filter(({ contracts }) => contracts.length > 0);
 const listEnvelopedProtocols = (method: DescMethod) =>
   listBinaryProtocols(method).filter(({ isEnveloped }) => isEnveloped);
+const listProtocols = (method: DescMethod) => [...listBinaryProtocols(method), ...listJsonProtocols(method)];
 const noSideEffects = MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 
 // Streams that have no end are refused, so that every call of these tests ends.
@@ -85,18 +86,6 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     const opened = hostileClient(impatient.ports);
     onTestFinished(() => opened.close());
     return opened;
-  };
-
-  /**
-   * The protocols in which a method is called, out of all or out of some: one, a different one for the next method, unless
-   * the service has few methods, because what admits and reads requests is the same code for all methods.
-   */
-  const listProtocols = (
-    method: DescMethod,
-    among: readonly RpcProtocol[] = [...listBinaryProtocols(method), ...listJsonProtocols(method)],
-  ) => {
-    if (served.length < 10) return among;
-    return among.slice(served.findIndex((one) => one.method === method) % among.length).slice(0, 1);
   };
 
   // guarantee: A1
@@ -187,7 +176,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
     // Methods with the same limit get the same bytes, which take some time to compress.
     const largeBodies = new Map<string, Buffer>();
     for (const { method, path } of allowedMethods()) {
-      for (const protocol of listProtocols(method, listBinaryProtocols(method))) {
+      for (const protocol of listBinaryProtocols(method)) {
         for (const compression of ['identity', 'gzip', 'br'] as const) {
           const parts = Buffer.alloc(510_000, Buffer.from([0x78, 0]));
           const complex = toBody(protocol, parts, compression);
@@ -207,7 +196,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
 
   test('are limited whatever the case of their media type', async () => {
     for (const { method, path } of allowedMethods()) {
-      for (const protocol of listProtocols(method, listBinaryProtocols(method))) {
+      for (const protocol of listBinaryProtocols(method)) {
         const contentType = protocol.contentType.replace('application', 'Application');
         const body = toBody(protocol, Buffer.alloc(510_000, Buffer.from([0x78, 0])), 'gzip');
         const request = { protocol: { ...protocol, contentType }, path, token: admin, body };
@@ -245,7 +234,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
   test('refuse JSON that is nested too deeply, has too many parts, or is no UTF-8', async () => {
     const bodies = ['{"x":'.repeat(20_000), `[${'1,'.repeat(300_000)}1]`, Buffer.from([0x7b, 0xff, 0x7d])];
     for (const { method, path } of allowedMethods()) {
-      for (const protocol of listProtocols(method, listJsonProtocols(method))) {
+      for (const protocol of listJsonProtocols(method)) {
         for (const [index, text] of bodies.entries()) {
           const body = toBody(protocol, Buffer.from(text), 'identity');
           const { code } = await client.send({ protocol, path, token: admin, body });
@@ -289,7 +278,7 @@ describe.each(rpcServices.map((entry) => [entry.name, entry] as const))('the RPC
       [128, 0, 0, 0, 0],
     ];
     for (const { method, path } of allowedMethods()) {
-      for (const protocol of listProtocols(method, listEnvelopedProtocols(method))) {
+      for (const protocol of listEnvelopedProtocols(method)) {
         for (const bytes of bodies) {
           const { code } = await client.send({ protocol, path, token: admin, body: Buffer.from(bytes) });
           expect(code, `${path} over ${protocol.name}, ${bytes}`).toBe(Code.InvalidArgument);

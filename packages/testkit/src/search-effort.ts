@@ -1,9 +1,12 @@
-/** Whether this is a part of the acceptance run that searches for longer, among more data. */
+/**
+ * Whether tests search for longer, among more data: in the part "searches" of the acceptance run. It is also true in the part
+ * "system", whose tests do not ask, because they run nowhere else.
+ */
 export const isDeep = process.env.TICKETING_TEST_EFFORT === 'deep';
 
 /**
- * How many runs a property test makes, or how many operations a test runs at once: in `npm test`, or in the parts
- * "searches" and "system" of the acceptance run.
+ * Returns how many runs a property test makes, or how much of something else a test tries: `normal` in `npm test`, `deep` in
+ * the part "searches".
  */
 export function runs(normal: number, deep: number): number {
   return isDeep ? deep : normal;

@@ -14,7 +14,7 @@ import { type AuditLog, openAuditLog } from '@ticketing/store/audit/audit-log.ts
 import { type Database, openDatabase } from '@ticketing/store/connection/database.ts';
 import { type FreeSpace, type ReadDisk, readDisk, watchFreeSpace } from '@ticketing/store/connection/free-space.ts';
 import { type IdempotencyStore, openIdempotencyStore } from '@ticketing/store/idempotency/idempotency-store.ts';
-import { openPageBudget, type PageBudget, type PageLimits } from '@ticketing/store/paging/page-budget.ts';
+import { openPageBudget, type PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import type { ServiceEntry } from '@ticketing/system/services.ts';
 import { callerShare } from '../admission/bodies-in-flight.ts';
 import { createGrpcTransport } from '../client/grpc-transport.ts';
@@ -127,7 +127,6 @@ export interface KitOverrides<Settings> extends PartOverrides {
 interface PartOverrides {
   runtime?: Runtime;
   limits?: Partial<ServerLimits>;
-  pageLimits?: Partial<PageLimits>;
 }
 
 /** The process of a service for which a kit is opened. */
@@ -225,7 +224,7 @@ function openStore(
 /** Opens the parts of any service. `checks` are those of its database. */
 async function openParts<Own>(
   process: KitProcess<Own>,
-  { runtime = systemRuntime, limits: limitOverrides, pageLimits }: PartOverrides,
+  { runtime = systemRuntime, limits: limitOverrides }: PartOverrides,
   { tracer, checks: storeChecks }: { tracer: Tracer | undefined; checks: Readonly<Record<string, Check>> },
   opened: AsyncDisposableStack,
 ): Promise<Omit<BareKit<Own>, 'outbound'>> {
@@ -249,7 +248,7 @@ async function openParts<Own>(
   return {
     ...parts,
     ...{ tls, tokens, issuer, json, health, metrics, tracer },
-    pages: openPageBudget(pageLimits),
+    pages: openPageBudget(),
     openClient: clientOpener({ entry, config, tls, tokens, tracer }, opened),
     onClose: (close) => opened.defer(close),
   };

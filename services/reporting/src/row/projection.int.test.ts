@@ -135,7 +135,7 @@ test('E4: whatever is duplicated, reordered or replayed, the rows show the newes
       steps,
       fc.array(fc.nat({ max: 6 }), { minLength: 3, maxLength: 7 }),
       fc.infiniteStream(fc.nat()),
-      async (given, delays, order) => {
+      async (history, delays, order) => {
         const { model, parts, rows } = await openProjection(delays);
         // A ticket never carries a tag that does not exist.
         for (const id of [1, 2, 3, 4]) model.putTag(id, `tag ${id}`);
@@ -152,7 +152,7 @@ test('E4: whatever is duplicated, reordered or replayed, the rows show the newes
           unhandled.delete(event);
           running.push(event());
         };
-        for (const step of given) {
+        for (const step of history) {
           if (step.kind === 'tag') {
             model.putTag(step.id, step.name, step.id === 1 ? undefined : step.parent);
             publish(async () => {
@@ -166,7 +166,7 @@ test('E4: whatever is duplicated, reordered or replayed, the rows show the newes
             deleted.add(step.id);
             publish(() => erase(parts, step.id, version));
           } else {
-            model.put(step.id, { tagIds: step.tags, subject: `version ${given.indexOf(step)}` });
+            model.put(step.id, { tagIds: step.tags, subject: `version ${history.indexOf(step)}` });
             publish(() => project(parts, [step.id], call));
           }
           // Each event is handled at once, later or twice, while further changes are made.
@@ -230,21 +230,21 @@ test('whichever call fails, before or after its effect, handling the event again
       const { model, parts, rows } = await openProjection();
       let calls = 0;
       const failingReads = (method: Snapshots): Snapshots =>
-        async function* (...given) {
+        async function* (...args) {
           const fails = ++calls === nth;
           if (fails && when === 'before') throw new DomainError('unavailable', 'test', 'before');
-          yield* method(...given);
+          yield* method(...args);
           if (fails) throw new DomainError('unavailable', 'test', 'after');
         };
       const failing = <Port extends object>(port: Port): Port =>
         new Proxy(port, {
           get(target, name) {
-            const method = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
+            const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>;
             if (name === 'snapshots') return failingReads(method as unknown as Snapshots);
-            return async (...given: unknown[]) => {
+            return async (...args: unknown[]) => {
               const fails = ++calls === nth;
               if (fails && when === 'before') throw new DomainError('unavailable', 'test', 'before');
-              const result = await method(...given);
+              const result = await method(...args);
               if (fails) throw new DomainError('unavailable', 'test', 'after');
               return result;
             };
@@ -311,10 +311,10 @@ test('a change that arrives during the grace time is not counted as drift', asyn
     ...parts,
     rows: {
       ...parts.rows,
-      async versions(...given) {
+      async versions(...args) {
         reads += 1;
         await beforeRead(reads);
-        return parts.rows.versions(...given);
+        return parts.rows.versions(...args);
       },
     },
   };

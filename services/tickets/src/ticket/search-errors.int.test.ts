@@ -231,7 +231,7 @@ describe('hostile text', () => {
     `%${'Ä'.repeat(510)}ö`,
   ];
 
-  /** The slowest of all patterns among tickets with the given texts, in milliseconds. */
+  /** Searches with each pattern among tickets whose texts have this length. */
   async function searchTexts(length: number): Promise<void> {
     await tickets.database.collection('tickets').deleteMany({});
     const hostile = ['a', 'ab', 'ba', 'Ä', '\u0301'].map((unit) => unit.repeat(length / unit.length));

@@ -185,9 +185,9 @@ interface Check {
 }
 
 /**
- * Runs a check again and again. Each run fails another call of the store or of a receiver: the first call of its name,
- * or in the part "searches" the second, before or after its effect. Every name has to be called. The checks mostly wait for another attempt, so
- * several run at once, each in separate databases.
+ * Runs a check again and again. Each run fails another call of the store or of a receiver, before or after its effect: the
+ * first call of its name, and in the part "searches" the second as well. Every name has to be called. The checks mostly wait
+ * for another attempt, so several run at once, each in separate databases.
  */
 async function whicheverCallFails(names: readonly string[], check: (given: Check) => Promise<void>): Promise<void> {
   const failed = new Set<string>();
