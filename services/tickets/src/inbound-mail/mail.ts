@@ -15,6 +15,7 @@ export const mailLimits = {
   keptHeaderChars: 256 * 1024,
   keptHeaderValueChars: 16 * 1024,
   depth: 50,
+  parts: 1_000,
   /** Messages within messages are read as texts down to this depth, and are files below it. */
   messageDepth: 2,
   files: 100,
@@ -60,6 +61,7 @@ export interface ParsedMail {
 
 /** A file in a mail. */
 export interface MailFile {
+  /** Empty if the content decides. */
   name: string;
   bytes: Uint8Array;
   /** Whether the HTML shows it. */

@@ -1,4 +1,4 @@
-import type { Attachment, Email } from 'postal-mime';
+import { firstValue, type MimePart } from './mime.ts';
 
 /** The longest `Message-ID` that is kept, with its angle brackets. A longer one counts as none. */
 const maxMessageIdChars = 998;
@@ -43,28 +43,25 @@ const maxAnsweredIds = 200;
  * of `References`, which names the whole thread with the nearest last, and of the mail that a report of a mail server
  * is about.
  */
-export function answeredIds(email: Email): string[] {
-  const { inReplyTo = '', references = '' } = email;
-  const named = [inReplyTo, references].flatMap((value) => messageIds(value).reverse());
-  return [...new Set([...named, ...reportedIds(email)])].slice(0, maxAnsweredIds);
+export function answeredIds(mail: MimePart): string[] {
+  const named = ['in-reply-to', 'references'].flatMap((name) => messageIds(firstValue(mail, name)).reverse());
+  return [...new Set([...named, ...reportedIds(mail)])].slice(0, maxAnsweredIds);
 }
 
 /** The ids of the thread that a mail continues, oldest first: `References`, which few programs leave out. */
-export function threadIds({ inReplyTo = '', references = '' }: Email): string[] {
-  const ids = messageIds(references);
-  return ids.length > 0 ? ids : messageIds(inReplyTo).slice(0, 1);
+export function threadIds(mail: MimePart): string[] {
+  const ids = messageIds(firstValue(mail, 'references'));
+  return ids.length > 0 ? ids : messageIds(firstValue(mail, 'in-reply-to')).slice(0, 1);
 }
 
 /** The ids of the mails that a report is about. Many servers name them nowhere else in a report of a failed delivery. */
-function reportedIds({ headers, attachments }: Email): string[] {
-  const type = headers.find(({ key }) => key === 'content-type')?.value ?? '';
-  if (!/^multipart\/report\b/i.test(type)) return [];
-  return attachments.filter(({ mimeType }) => reportedTypes.includes(mimeType)).flatMap(readMessageId);
+function reportedIds({ type, parts }: MimePart): string[] {
+  if (type !== 'multipart/report') return [];
+  return parts.filter((part) => reportedTypes.includes(part.type)).flatMap(readMessageId);
 }
 
-function readMessageId({ content }: Attachment): string[] {
-  const text =
-    typeof content === 'string' ? content : Buffer.from(new Uint8Array(content)).toString('latin1', 0, headBytes);
+function readMessageId(part: MimePart): string[] {
+  const text = part.content().toString('latin1', 0, headBytes);
   const head = text.slice(0, /\n\r?\n/.exec(text)?.index ?? headBytes);
   return messageIds(/^message-id[ \t]*:((?:[^\n]|\n[ \t])*)/im.exec(head)?.[1] ?? '');
 }

@@ -65,7 +65,7 @@ const unescapers = new WeakMap<Writable, DotUnescaper>();
  * Passes a chunk of the data of a mail on, in one piece. Replaces the method of smtp-server with this name, which passes on
  * each line that begins with a dot as a piece in a turn of the event loop: 2 MiB of lines that are a dot took 40 s.
  *
- * Source: docs/decisions/0062-parts-of-mail-libraries-are-replaced.md.
+ * Source: docs/decisions/0062-a-part-of-smtp-server-is-replaced.md.
  */
 export function feedDataStream(this: SMTPStream, chunk: Buffer, done: (error?: Error | null) => void): void {
   const stream = this._dataStream;

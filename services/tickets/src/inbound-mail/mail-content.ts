@@ -1,0 +1,193 @@
+import { cutBytes, cutChars } from '@ticketing/runtime/cut-text.ts';
+import libmime from 'libmime';
+import { oneLine } from '../rules/mail-headers.ts';
+import { declaredInHtml, decodeText } from './charsets.ts';
+import { mailLimits as limits, type MailFile } from './mail.ts';
+import { decodeWords } from './mail-header.ts';
+import { firstValue, type MimePart, splitMail } from './mime.ts';
+import { readSignedMail } from './signed-mail.ts';
+import { readTnef } from './tnef.ts';
+
+/** The text of a mail and its files, in the order of the mail. */
+export interface MailContent {
+  body: string;
+  isHtml: boolean;
+  files: readonly MailFile[];
+}
+
+/** A text in one or two forms. */
+interface MailText {
+  plain?: string;
+  html?: string;
+}
+
+/** Where a part is. */
+interface Place {
+  /** The text of which it is a form, within `multipart/alternative`. */
+  alternative: MailText | undefined;
+  isInReport: boolean;
+  /** In how many messages within the mail. */
+  depth: number;
+}
+
+/**
+ * Reads the text and the files of a mail. Messages within it, and what programs wrap into files of their own, are read
+ * down to a depth, and are files below it.
+ *
+ * Source: docs/reference/api.md, Incoming mail.
+ */
+export async function readContent(mail: MimePart): Promise<MailContent> {
+  const collector = new Collector();
+  await collector.add(mail, { alternative: undefined, isInReport: false, depth: 0 });
+  const { texts, files } = collector;
+  const isHtml = texts.some(({ html }) => html !== undefined);
+  const shown = texts.map(({ plain = '', html }) => (isHtml ? (html ?? toHtml(plain)) : plain));
+  const body = cutBytes(shown.join('\n').replaceAll('\0', ''), limits.bodyBytes);
+  const inHtml = isHtml ? body : '';
+  return { body, isHtml, files: files.map((file) => toMailFile(file, inHtml)) };
+}
+
+/** A file as its sender has written it. Texts are not decoded. */
+interface SentFile {
+  name: string;
+  type: string;
+  /** With its angle brackets, if it has them; empty without one. */
+  contentId: string;
+  bytes: Uint8Array;
+}
+
+class Collector {
+  readonly texts: MailText[] = [];
+  readonly files: SentFile[] = [];
+  #hasTnef = false;
+
+  async add(part: MimePart, place: Place): Promise<void> {
+    const { type, disposition, parts } = part;
+    if (type.startsWith('multipart/')) return this.#addGroup(part, place);
+    const isAttached = disposition === 'attachment';
+    if (type === 'message/rfc822' && !isAttached && !place.isInReport && place.depth < limits.messageDepth) {
+      return this.#addMessage(part, place);
+    }
+    if (isText(part) && !isAttached && (part.name === '' || this.texts.length === 0)) return this.#addText(part, place);
+    const wrapped = place.depth < limits.messageDepth && (await this.#addWrapped(part, place));
+    if (!wrapped && parts.length === 0) this.#addFile(part);
+  }
+
+  async #addGroup(part: MimePart, place: Place): Promise<void> {
+    const { type, parts } = part;
+    // A group whose boundary is missing or never occurs is a text.
+    if (parts.length === 0) return this.#addText(part, place);
+    const isInReport = place.isInReport || type === 'multipart/report';
+    let { alternative } = place;
+    if (type === 'multipart/alternative' && !alternative) {
+      alternative = {};
+      this.texts.push(alternative);
+    }
+    for (const one of parts) await this.add(one, { ...place, isInReport, alternative });
+  }
+
+  #addText(part: MimePart, { alternative }: Place): void {
+    const isHtml = part.type === 'text/html';
+    const text = decodePart(part);
+    if (isHtml && text.trim() === '') return;
+    if (!alternative) this.texts.push(isHtml ? { html: text } : { plain: text });
+    else if (isHtml) alternative.html = joined(alternative.html, text);
+    else alternative.plain = joined(alternative.plain, text);
+  }
+
+  async #addMessage(part: MimePart, { depth }: Place): Promise<void> {
+    const mail = await splitMail(part.content());
+    this.texts.push({ plain: headLines(mail) });
+    await this.add(mail, { alternative: undefined, isInReport: false, depth: depth + 1 });
+  }
+
+  /** Adds what a program has wrapped into a file. Returns whether the file itself is not needed any more. */
+  async #addWrapped(part: MimePart, { depth }: Place): Promise<boolean> {
+    if (isTnef(part)) return this.#addTnef(part.content());
+    if (!isSigned(part)) return false;
+    const signed = readSignedMail(part.content());
+    if (signed === undefined) return false;
+    this.texts.push({ plain: unverified });
+    await this.add(await splitMail(signed), { alternative: undefined, isInReport: false, depth: depth + 1 });
+    return false;
+  }
+
+  /** Unpacks the first one only, since reading takes seconds at worst, and no program sends two. */
+  #addTnef(bytes: Uint8Array): boolean {
+    if (this.#hasTnef) return false;
+    const content = readTnef(bytes, { bodyBytes: limits.bodyBytes, files: limits.files + 1 });
+    if (!content) return false;
+    this.#hasTnef = true;
+    const { body, isHtml, files } = content;
+    const hasText = this.texts.some(({ plain = '', html = '' }) => plain.trim() !== '' || html.trim() !== '');
+    if (!hasText && body !== null) this.texts.splice(0, Infinity, isHtml ? { html: body } : { plain: body });
+    for (const { name, mimeType, contentId, bytes: content } of files) {
+      this.files.push({ name: name ?? '', type: mimeType ?? '', contentId: contentId ?? '', bytes: content });
+    }
+    return true;
+  }
+
+  #addFile(part: MimePart): void {
+    this.files.push({
+      name: part.name,
+      type: part.type,
+      contentId: firstValue(part, 'content-id'),
+      bytes: part.content(),
+    });
+  }
+}
+
+const unverified = '[The signature of the following text was not verified.]\n';
+
+const joined = (before: string | undefined, text: string) => (before === undefined ? text : `${before}\n${text}`);
+
+function isText({ type }: MimePart): boolean {
+  return type === 'text/plain' || type === 'text/html';
+}
+
+function isTnef({ type, name }: MimePart): boolean {
+  return /^application\/(?:vnd\.)?ms-tnef$/.test(type) || /^winmail\.dat$/i.test(name);
+}
+
+function isSigned({ type, parameters }: MimePart): boolean {
+  return (
+    /^application\/(?:x-)?pkcs7-mime$/.test(type) && !/^(?:enveloped|compressed)/i.test(parameters['smime-type'] ?? '')
+  );
+}
+
+function decodePart(part: MimePart): string {
+  const bytes = part.content();
+  const { charset, format = '', delsp = '' } = part.parameters;
+  const isHtml = part.type === 'text/html';
+  const text = decodeText(bytes, charset, isHtml ? declaredInHtml(bytes) : undefined).replace(/\r\n?/g, '\n');
+  const isFlowed = !isHtml && /^flowed$/i.test(format);
+  return isFlowed ? libmime.decodeFlowed(text, /^yes$/i.test(delsp)) : text;
+}
+
+const shownHeaders = ['From', 'Subject', 'Date', 'To', 'Cc'];
+
+/** The head of a message within a mail, as programs show it: the headers as they are written. */
+function headLines(mail: MimePart): string {
+  const lines = shownHeaders.flatMap((name) => {
+    const value = firstValue(mail, name.toLowerCase());
+    return value === '' ? [] : [`${name}: ${cutChars(oneLine(decodeWords(value)), limits.subjectChars)}`];
+  });
+  return `\n${lines.join('\n')}\n`;
+}
+
+function toHtml(plain: string): string {
+  const escaped = plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return `<div>${escaped.replaceAll('\n', '<br>\n')}</div>`;
+}
+
+function toMailFile({ name, type, contentId, bytes }: SentFile, html: string): MailFile {
+  const id = contentId.trim().replace(/^<|>$/g, '');
+  const shown = cutChars(oneLine(name).trim(), limits.nameChars) || defaultName(type);
+  return { name: shown, bytes, inline: id !== '' && html.includes(`cid:${id}`) };
+}
+
+/** A name by the declared type; empty if that says nothing, so that the content decides. */
+function defaultName(type: string): string {
+  const extension = type === 'message/rfc822' ? 'eml' : libmime.detectExtension(type);
+  return extension === 'bin' ? '' : `attachment.${extension}`;
+}

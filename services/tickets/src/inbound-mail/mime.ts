@@ -1,0 +1,130 @@
+import { type MimeNode, Splitter, type SplitterChunk } from '@zone-eu/mailsplit';
+import { decode as decodeQuotedPrintable } from 'libqp';
+import { mailLimits as limits } from './mail.ts';
+import { decodeHeader, type MailHeader, readParameters } from './mail-header.ts';
+
+/** A part of a mail: a text, a file, or a group of parts. The mail itself is one. */
+export interface MimePart {
+  headers: readonly MailHeader[];
+  /** In lower case, for example `text/plain`. */
+  type: string;
+  parameters: Readonly<Record<string, string>>;
+  /** In lower case; empty if there is none. */
+  disposition: string;
+  /** The name of a file, as its sender has written it; empty if it has none. */
+  name: string;
+  /** The parts of a group. */
+  parts: readonly MimePart[];
+  /** The bytes of the part without its transfer encoding: exactly those that were sent. */
+  content(): Buffer;
+}
+
+/** Why a mail cannot be split. */
+export class MailStructureError extends Error {}
+
+/**
+ * Splits a mail into its parts. The bytes of parts are views of the mail, and decoded when somebody asks for them.
+ *
+ * Errors: MailStructureError, if it has too many headers or parts, or nests them too deep.
+ */
+export async function splitMail(raw: Uint8Array): Promise<MimePart> {
+  const mail = Buffer.from(raw.buffer, raw.byteOffset, raw.length);
+  const splitter = new Splitter({
+    ignoreEmbedded: true,
+    // The limit for the mail is checked below.
+    maxHeadSize: 2 * limits.headerBytes,
+    maxChildNodes: limits.parts,
+  });
+  splitter.end(mail);
+  const parts = new Map<MimeNode, OpenPart>();
+  let root: MimePart | undefined;
+  let headerBytes = 0;
+  try {
+    for await (const chunk of splitter as AsyncIterable<SplitterChunk>) {
+      if (chunk.type === 'node') {
+        headerBytes += chunk._headerlen;
+        if (headerBytes > limits.headerBytes) throw new MailStructureError(largeHeaders);
+        const part = new OpenPart(mail, chunk, chunk.parentNode ? parts.get(chunk.parentNode) : undefined);
+        parts.set(chunk, part);
+        root ??= part;
+      } else parts.get(chunk.node)?.add(chunk.value);
+    }
+  } catch (error) {
+    throw structureError(error);
+  }
+  if (!root) throw new MailStructureError('The mail is empty.');
+  return root;
+}
+
+const largeHeaders = 'The headers of the mail are too large.';
+
+function structureError(error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'EMAXLEN') return error;
+  const isOfHeaders = error.message.includes('header');
+  return new MailStructureError(isOfHeaders ? largeHeaders : `The mail has more than ${limits.parts} parts.`);
+}
+
+class OpenPart implements MimePart {
+  readonly headers: readonly MailHeader[];
+  readonly type: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly disposition: string;
+  readonly name: string;
+  readonly parts: MimePart[] = [];
+  readonly #mail: Buffer;
+  readonly #encoding: string;
+  readonly #depth: number;
+  #start = 0;
+  #end = 0;
+
+  constructor(mail: Buffer, { headers, contentType, multipart, encoding }: MimeNode, parent: OpenPart | undefined) {
+    this.#depth = parent ? parent.#depth + 1 : 0;
+    if (this.#depth > limits.depth) throw new MailStructureError('The parts of the mail are nested too deep.');
+    const lines = headers ? headers.getList().map(({ line }) => decodeHeader(line)) : [];
+    this.headers = lines.filter(({ key }) => key !== '');
+    const type = readParameters(firstValue(this, 'content-type'));
+    const disposition = readParameters(firstValue(this, 'content-disposition'));
+    const isInDigest = parent?.type === 'multipart/digest' && type.value === '';
+    this.type = isInDigest ? 'message/rfc822' : contentType || 'text/plain';
+    this.parameters = type.parameters;
+    this.disposition = disposition.value.toLowerCase();
+    this.name = disposition.parameters.filename ?? type.parameters.name ?? '';
+    this.#mail = mail;
+    this.#encoding = multipart ? '' : encoding || '';
+    parent?.parts.push(this);
+  }
+
+  /** Adds the next bytes of its body, which is one piece of the mail. A group of parts has none. */
+  add({ byteOffset, length }: Buffer): void {
+    if (this.parts.length > 0) return;
+    const at = byteOffset - this.#mail.byteOffset;
+    if (this.#end === 0) this.#start = at;
+    else if (at !== this.#end) throw new Error('A part of the mail is in several pieces.');
+    this.#end = at + length;
+  }
+
+  content(): Buffer {
+    return decodeTransfer(this.#mail.subarray(this.#start, this.#end), this.#encoding);
+  }
+}
+
+/** The value of the first header of a name; empty if there is none. */
+export function firstValue({ headers }: Pick<MimePart, 'headers'>, name: string): string {
+  return headers.find(({ key }) => key === name)?.value ?? '';
+}
+
+function decodeTransfer(bytes: Buffer, encoding: string): Buffer {
+  if (encoding.includes('base64')) return decodeBase64(bytes.toString('latin1'));
+  if (encoding.includes('quoted-printable')) return decodeQuotedPrintable(bytes);
+  return bytes;
+}
+
+/** Decodes base64. Some programs pad every line. */
+function decodeBase64(text: string): Buffer {
+  const padding = text.indexOf('=');
+  if (padding === -1 || !/[^=\s]/.test(text.slice(padding))) return Buffer.from(text, 'base64');
+  const bytes = Buffer.alloc(text.length);
+  let length = 0;
+  for (const unit of text.split(/=+/)) length += bytes.write(unit, length, 'base64');
+  return bytes.subarray(0, length);
+}
