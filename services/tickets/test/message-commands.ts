@@ -143,7 +143,7 @@ function incoming(index: number, isProgrammatic: boolean): Command {
     ticket.externalIds.set(messageId, id);
     ticket.announce(
       {
-        ...{ id, createdAt, direction: 'in', body: 'mail\n', private: false, isDraft: false, files: 0, agentId: null },
+        ...{ id, createdAt, direction: 'in', body: 'mail', private: false, isDraft: false, files: 0, agentId: null },
         ...{ from: kim, to: [desk], cc: ['lee@example.com'], deliveryStatus: 'none', isFinal: true, isProgrammatic },
       },
       'conversation.created',
