@@ -9,8 +9,9 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { AddedMessage } from '../message/add.ts';
 import { isPartOfTicket, isSentBy } from '../message/checks.ts';
-import { isClaimOf, type MessageReference } from '../message/external-id-store.ts';
+import { isSameMail, type MessageReference } from '../message/external-id-store.ts';
 import { ticketTokenHeader } from '../message/rules/outgoing-mail.ts';
+import type { TicketSettings } from '../settings.ts';
 import { findSubchannelViolations } from '../ticket/checks.ts';
 import { authorAddress } from '../ticket/rules/reply-recipients.ts';
 import { isProgrammatic } from '../ticket/rules/spam.ts';
@@ -82,9 +83,16 @@ export async function takeInMail(
 
 /** Takes in the mail of a mailbox, under the first external id that no other mail has. */
 async function takeInMailbox(deps: InboundMailDeps, call: MailCall, incoming: IncomingMail): Promise<ReceivedMail> {
-  const threadTicketId = await findThread(deps, incoming);
+  let thread: Promise<number | undefined> | undefined;
+  const findThreadOnce = () => {
+    thread ??= findThread(deps, incoming);
+    return thread;
+  };
   for (const externalId of externalIds(incoming)) {
-    const received = await takeIn(deps, call, { ...incoming, externalId, threadTicketId });
+    const known = await findKnown(deps, incoming, externalId, findThreadOnce);
+    if (known === 'other') continue;
+    if (known) return { ...known, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
+    const received = await takeIn(deps, call, { ...incoming, externalId, threadTicketId: await findThreadOnce() });
     if (received) return received;
   }
   throw new DomainError('aborted', 'concurrent_change', 'Another mail has each id of this one.');
@@ -103,11 +111,8 @@ function mailboxId(messageId: string, subchannelId: number | null): string {
   return `${messageId} ${subchannelId ?? ''}`.trim();
 }
 
-/** Takes in a mail under its external id, unless it is known. Returns undefined if another mail has the id. */
+/** Takes in a mail that is not known under its external id. Returns undefined if another mail has got the id. */
 async function takeIn(deps: InboundMailDeps, call: MailCall, mail: IdentifiedMail): Promise<ReceivedMail | undefined> {
-  const known = await findKnown(deps, mail);
-  if (known === 'other') return undefined;
-  if (known) return { ...known, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
   requireNotOurs(deps, mail.mail);
   const { threadTicketId } = mail;
   if (threadTicketId !== undefined) {
@@ -122,11 +127,19 @@ async function takeIn(deps: InboundMailDeps, call: MailCall, mail: IdentifiedMai
   return toReceived(deps, mail, { ...created, isInserted }, created.outcome);
 }
 
-/** The message that has the external id of a mail, if it is part of its ticket; `other` if another mail has the id. */
-async function findKnown(deps: InboundMailDeps, mail: IdentifiedMail): Promise<MessageReference | 'other' | undefined> {
-  const [claimed] = await deps.messages.externalMessageIds.find([mail.externalId]);
+/** The message that has an external id of a mail, if it is part of its ticket; `other` if another mail has the id. */
+async function findKnown(
+  deps: InboundMailDeps,
+  mail: IncomingMail,
+  externalId: string,
+  findThreadOnce: () => Promise<number | undefined>,
+): Promise<MessageReference | 'other' | undefined> {
+  const [claimed] = await deps.messages.externalMessageIds.find([externalId]);
   if (!claimed) return undefined;
-  const isSame = isClaimOf(claimed, mailIdentity(mail), mail.threadTicketId);
+  const identity = mailIdentity(mail);
+  let isSame = isSameMail(claimed, identity, undefined);
+  // The ticket that it answers, which takes more reads, matters only if the claim is of another mailbox.
+  if (isSame === false) isSame = isSameMail(claimed, identity, await findThreadOnce());
   if (isSame === false) return 'other';
   if (!(await isPartOfTicket(deps, claimed))) return undefined;
   const { ticketId, conversationId } = claimed;
@@ -148,7 +161,7 @@ async function toReceived(
 function isOfSender(
   { tickets, messages }: InboundMailDeps,
   message: MessageReference,
-  { mail }: IdentifiedMail,
+  { mail }: IncomingMail,
 ): Promise<boolean> {
   return isSentBy({ tickets, conversations: messages.conversations }, message, mail.from);
 }
@@ -169,17 +182,17 @@ async function readMail(deps: InboundMailDeps, arrived: ArrivedMail): Promise<[I
     isProgrammatic: arrived.returnPath === '' || isProgrammatic(programs, mail.headers),
     author: author === mail.from ? null : author,
   };
-  const [first = null, ...others] = await findSubchannels(deps, mail, arrived);
+  const [first = null, ...others] = await findSubchannels(deps, settings, mail, arrived);
   return [{ ...incoming, subchannelId: first }, ...others.map((subchannelId) => ({ ...incoming, subchannelId }))];
 }
 
 async function findSubchannels(
   deps: InboundMailDeps,
+  { subchannels }: TicketSettings,
   mail: ParsedMail,
   { subchannelId, recipients = [] }: ArrivedMail,
 ): Promise<number[]> {
   if (subchannelId === undefined) {
-    const { subchannels } = await deps.settings();
     const transferred = findMailboxes(recipients, subchannels);
     const found = transferred.length > 0 ? transferred : findMailboxes([...mail.to, ...mail.cc], subchannels);
     return found.slice(0, mailLimits.mailboxes);

@@ -10,7 +10,7 @@ import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-co
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { AddedMessage, MessageStores, MessageWriter, NewMessage } from '../message/add.ts';
 import { isPartOfTicket } from '../message/checks.ts';
-import { isClaimOf, type MailIdentity } from '../message/external-id-store.ts';
+import { isSameMail, type MailIdentity } from '../message/external-id-store.ts';
 import type { TicketTokens } from '../message/rules/outgoing-mail.ts';
 import { mailThread } from '../rules/mail-thread.ts';
 import type { ReadSettings } from '../settings.ts';
@@ -96,7 +96,7 @@ async function insertOnce(
   const proposed = { ticketId: await newTickets.ids.next(), conversationId: await messages.conversationIds.next() };
   const mail = mailIdentity(incoming);
   const { mail: claimedFor, ...claimed } = await externalMessageIds.claim(externalId, { ...proposed, mail });
-  if (isClaimOf({ ...claimed, mail: claimedFor }, mail, threadTicketId) === false) return undefined;
+  if (isSameMail({ ...claimed, mail: claimedFor }, mail, threadTicketId) === false) return undefined;
   // The claim of another process might be swept before the ticket is inserted.
   const isOwn = claimed.ticketId === proposed.ticketId;
   if (!isOwn && !(await externalMessageIds.renew(externalId, claimed))) return conflict;

@@ -19,7 +19,7 @@ import type { TicketStore } from '../ticket/store/store.ts';
 import { findKnownMessage, isPartOfTicket } from './checks.ts';
 import {
   type ExternalMessageIdStore,
-  isClaimOf,
+  isSameMail,
   type MailIdentity,
   type MessageReference,
 } from './external-id-store.ts';
@@ -116,7 +116,8 @@ export function messageWriter(deps: AddMessageDeps): MessageWriter {
  *    mail even if nothing wakes it.
  *
  * With an `externalConversationId` that is known, nothing is added, and the message that has it is returned, also if it
- * belongs to another ticket. With one that another mail has, nothing is added either. A caller that may get known ones asks `findKnown` first, which costs less.
+ * belongs to another ticket. With one that another mail has, nothing is added either. A caller that may get known ones
+ * asks `findKnown` first, which costs less.
  * Errors: ticket_not_found, too_many_messages, concurrent_change; sandbox_busy and sandbox_crashed, for a long text.
  * Source: docs/reference/api.md, Conversations; docs/reference/architecture.md, Write.
  */
@@ -262,7 +263,12 @@ async function storeMessage(
   await claimFiles(attachments, proposed.ticketId, proposed.attachments);
   const { conversation, isInserted } = await insertUnseen(deps, proposed, parts.mail);
   if (conversation.externalConversationId === null) return { conversation, isInserted };
-  const { owner, isKnown, isTaken } = await claimExternalId(deps, conversation, parts.identity);
+  const { owner, isKnown, isTaken } = await claimExternalId(
+    deps,
+    conversation.externalConversationId,
+    conversation,
+    parts.identity,
+  );
   if (owner.conversationId === conversation.id) return { conversation, isInserted };
   if (isInserted) await messages.conversations.remove(conversation.id);
   if (isKnown || isTaken) return { known: owner, isTaken };
@@ -272,20 +278,20 @@ async function storeMessage(
 }
 
 /**
- * Claims the external id of a message. Returns the message that has it, and whether that is part of its ticket: another
+ * Claims an external id for a message. Returns the message that has it, and whether that is part of its ticket: another
  * message keeps it if it is, or if it belongs to the same ticket or to another mail.
  */
 function claimExternalId(
   { messages: { externalMessageIds }, tickets, runtime }: AddMessageDeps,
-  { id: conversationId, ticketId, externalConversationId }: ConversationState,
+  externalId: string,
+  { id: conversationId, ticketId }: ConversationState,
   mail: MailIdentity | undefined,
 ): Promise<{ owner: MessageReference; isKnown: boolean; isTaken: boolean }> {
-  const externalId = externalConversationId ?? '';
   const own = { ticketId, conversationId };
   return retryOnConflict(runtime, 'The message is being changed too often.', async () => {
     const { mail: claimedFor, ...claimed } = await externalMessageIds.claim(externalId, { ...own, mail });
     if (claimed.conversationId === conversationId) return { owner: own, isKnown: false, isTaken: false };
-    const isTaken = mail !== undefined && isClaimOf({ ...claimed, mail: claimedFor }, mail, ticketId) === false;
+    const isTaken = mail !== undefined && isSameMail({ ...claimed, mail: claimedFor }, mail, ticketId) === false;
     const isKnown = !isTaken && (await isPartOfTicket({ tickets }, claimed));
     if (isTaken || isKnown || claimed.ticketId === ticketId) return { owner: claimed, isKnown, isTaken };
     const isReplaced = await externalMessageIds.replace(externalId, claimed, { ...own, mail });

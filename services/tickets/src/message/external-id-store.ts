@@ -26,7 +26,7 @@ export interface ClaimedId extends MessageReference {
  * Whether an external id was claimed for a mail that has arrived again: for the same mailbox, or in the ticket that it
  * answers. Undefined if the claim names no mail.
  */
-export function isClaimOf(
+export function isSameMail(
   claimed: ClaimedId,
   { digest, mailbox }: MailIdentity,
   answeredTicketId: number | undefined,
