@@ -1,4 +1,4 @@
-/** What builds the missing indexes of a collection. */
+/** A build of the missing indexes of a collection. */
 export interface IndexBuild {
   collection: string;
   run(): Promise<unknown>;
@@ -12,14 +12,14 @@ export interface IndexBuild {
  * closes their connection.
  */
 export async function runIndexBuilds(builds: readonly IndexBuild[], isNew: boolean): Promise<void> {
-  const outcomes: PromiseSettledResult<unknown>[] = [];
-  if (isNew) outcomes.push(...(await Promise.allSettled(builds.map(({ run }) => run()))));
-  else for (const { run } of builds) outcomes.push(...(await Promise.allSettled([run()])));
-  const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-  if (errors.length === 0) return;
-  const failed = builds.filter((_build, index) => outcomes[index]?.status === 'rejected');
-  const details = failed.map(({ collection }, index) => `${collection} (${describe(errors[index])})`).join(', ');
-  throw new AggregateError(errors, `The indexes of these collections cannot be built: ${details}`);
+  const errors = new Map<IndexBuild, unknown>();
+  const attempt = (build: IndexBuild) => build.run().catch((error: unknown) => void errors.set(build, error));
+  if (isNew) await Promise.all(builds.map(attempt));
+  else for (const build of builds) await attempt(build);
+  const failed = builds.filter((build) => errors.has(build));
+  if (failed.length === 0) return;
+  const details = failed.map((build) => `${build.collection} (${describe(errors.get(build))})`).join(', ');
+  throw new AggregateError(errors.values(), `The indexes of these collections cannot be built: ${details}`);
 }
 
 function describe(error: unknown): string {
