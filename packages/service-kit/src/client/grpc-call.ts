@@ -10,6 +10,7 @@ import {
 } from '@connectrpc/connect';
 import { findTrailerError } from '@connectrpc/connect/protocol-grpc';
 import { type Client, type ClientDuplexStream, type Metadata, type StatusObject, status } from '@grpc/grpc-js';
+import { toBuffer } from '@ticketing/runtime/to-buffer.ts';
 import { appendMetadata, toMetadata } from './grpc-metadata.ts';
 import { mayRepeat } from './grpc-retry.ts';
 
@@ -131,7 +132,7 @@ function codec<I extends DescMessage, O extends DescMessage>(method: DescMethod 
     write(message: MessageShape<I>): Buffer {
       const bytes = toBinary(method.input, message);
       // grpc-js refuses a plain Uint8Array.
-      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      return toBuffer(bytes);
     },
     read: (bytes: Buffer): MessageShape<O> => fromBinary(method.output, bytes),
   };

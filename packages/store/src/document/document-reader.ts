@@ -1,3 +1,4 @@
+import { toBuffer } from '@ticketing/runtime/to-buffer.ts';
 import { mongo } from 'mongoose';
 import { compileObject } from './compile-object.ts';
 
@@ -15,7 +16,7 @@ export function documentReader<Document>(names: readonly string[]): (bytes: Uint
     names.map((name, index) => [name, { input: 'first', name: String(index) }]),
   );
   return (bytes) => {
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const buffer = toBuffer(bytes);
     const values = new Array<unknown>(names.length).fill(undefined);
     for (let at = 4; buffer[at] !== 0; ) {
       const nameAt = at + 1;

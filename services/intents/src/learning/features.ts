@@ -1,3 +1,4 @@
+import { toBuffer } from '@ticketing/runtime/to-buffer.ts';
 import { readText, type TicketText } from './ticket-text.ts';
 
 /**
@@ -70,7 +71,7 @@ export function featuresToBytes({ hashes, counts }: Features): Uint8Array {
 
 /** Parses the bytes of `featuresToBytes`. */
 export function featuresFromBytes(data: Uint8Array): Features {
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
+  const bytes = toBuffer(data);
   const length = data.length / bytesPerFeature;
   const hashes = Uint32Array.from({ length }, (_, index) => bytes.readUInt32LE(4 * index));
   return { hashes, counts: Uint8Array.from(bytes.subarray(4 * length)) };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { toBuffer } from '@ticketing/runtime/to-buffer.ts';
 import type { Model } from './model.ts';
 
 /** The version of the format, and of how texts become features. Raise it when one of them changes. */
@@ -47,7 +48,7 @@ export function serialiseModel({ vocabulary, weights, ...rest }: Model): Uint8Ar
  * Errors: ModelFormatError, if the bytes are of another version, or damaged.
  */
 export function parseModel(data: Uint8Array): Model {
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
+  const bytes = toBuffer(data);
   if (bytes.length < headLength || bytes.toString('latin1', 0, magic.length) !== magic) {
     throw new ModelFormatError('These bytes are no model.');
   }

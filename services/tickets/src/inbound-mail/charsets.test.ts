@@ -9,7 +9,7 @@ const shifted = (text: string) =>
     iconv.encode(text, 'euc-jp').map((byte) => byte & 0x7f),
     Buffer.from('\x1b(B'),
   ]);
-const bytesOf = (text: string, encoding: string) =>
+const encode = (text: string, encoding: string) =>
   encoding === 'iso-2022-jp' ? shifted(text) : iconv.encode(text, encoding);
 
 const german = 'Größe und Länge der Straße';
@@ -46,7 +46,7 @@ describe('a text is decoded', () => {
     ['koi8-r', russian, 'koi8-r'],
     [' "UTF-8" ', german, 'utf-8'],
   ])('as %s', (declared, text, encoding) => {
-    expect(decodeText(bytesOf(text, encoding), declared)).toBe(text);
+    expect(decodeText(encode(text, encoding), declared)).toBe(text);
   });
 
   it.each([
@@ -81,7 +81,7 @@ describe('a text is decoded', () => {
     ['gb2312', chinese, 'utf-8'],
     ['euc-kr', german, 'windows-1252'],
   ])('declared as %s wrongly: %s in %s', (declared, text, encoding) => {
-    expect(decodeText(bytesOf(text, encoding), declared)).toBe(text);
+    expect(decodeText(encode(text, encoding), declared)).toBe(text);
   });
 
   it('by its mark, whatever is declared', () => {

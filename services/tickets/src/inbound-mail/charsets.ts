@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { toBuffer } from '@ticketing/runtime/to-buffer.ts';
 import { analyse } from 'chardet';
 import iconv from 'iconv-lite';
 
@@ -47,7 +48,7 @@ const aliases = new Map(
 );
 
 /** The encoding that a declared name means; undefined if nobody knows it. */
-function encodingOf(declared: string): string | undefined {
+function findEncoding(declared: string): string | undefined {
   const plain = declared
     .trim()
     .toLowerCase()
@@ -66,9 +67,7 @@ function isOfIconv(name: string): boolean {
 
 function decodeAs(encoding: string, bytes: Uint8Array): string {
   const decoder = platformDecoders.get(encoding);
-  return decoder
-    ? decoder.decode(bytes)
-    : iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), encoding);
+  return decoder ? decoder.decode(bytes) : iconv.decode(toBuffer(bytes), encoding);
 }
 
 /** Single-byte encodings in which bytes that are valid UTF-8 would be signs that nobody writes, such as "Ã¶". */
@@ -76,9 +75,9 @@ const westernEncodings = ['windows-1252', 'iso-8859-15'];
 const multiByteEncodings = ['iso-2022-jp', 'shift_jis', 'gb18030', 'euc-kr', 'euc-jp', 'big5', 'utf-8'];
 
 /**
- * Decodes a text that declares its encoding by a name, as mail programs write it: unknown, or wrong as often as right. A
- * text that is not of its encoding is read as UTF-8 if it can be, else as what its bytes look like. `others` are further
- * declarations, in the order of their weight. Never fails; bytes that no encoding has are U+FFFD.
+ * Decodes a text whose sender declares its encoding by names, in the order of their weight: unknown ones, or wrong ones, as
+ * often as right ones. A text that is of no declared encoding is read as UTF-8 if it can be, else as what its bytes look
+ * like. Never fails; bytes that no encoding has are U+FFFD.
  *
  * Source: docs/reference/api.md, Incoming mail.
  */
@@ -86,7 +85,7 @@ export function decodeText(bytes: Uint8Array, ...declarations: readonly (string 
   const marked = byteOrderMark(bytes);
   if (marked) return decodeAs(marked.encoding, bytes.subarray(marked.length));
   for (const declared of declarations) {
-    const encoding = declared === undefined ? undefined : encodingOf(declared);
+    const encoding = declared === undefined ? undefined : findEncoding(declared);
     if (encoding === undefined) continue;
     // A text of ASCII has no sign of its encoding, unless it shifts.
     if (westernEncodings.includes(encoding) && (isUtf8(bytes) || shiftsToJapanese(bytes))) break;
@@ -98,7 +97,7 @@ export function decodeText(bytes: Uint8Array, ...declarations: readonly (string 
   return decodeAs(detectEncoding(bytes), bytes);
 }
 
-/** Whether a text has so many bytes beyond ASCII that it is no UTF-8 by chance. */
+/** Whether a text of valid UTF-8 has too many bytes beyond ASCII to be it by chance. */
 function isLong(bytes: Uint8Array): boolean {
   return bytes.subarray(0, sampleBytes).filter((byte) => byte >= 0x80).length >= 12;
 }
@@ -129,7 +128,7 @@ function detectEncoding(bytes: Uint8Array): string {
 
 /** Whether a text of seven bits has the escape sequences by which ISO-2022-JP shifts to its characters (RFC 1468). */
 function shiftsToJapanese(bytes: Uint8Array): boolean {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, sampleBytes));
+  const text = toBuffer(bytes.subarray(0, sampleBytes));
   return (text.includes('\x1b$B') || text.includes('\x1b$@')) && !text.some((byte) => byte >= 0x80);
 }
 
@@ -168,7 +167,7 @@ function detectOtherScript(sample: Uint8Array): string | undefined {
   const candidates = analyse(sample).filter(({ confidence }) => confidence >= leastConfidence);
   for (const { name } of candidates) {
     const script = otherScripts.get(name);
-    const encoding = script && encodingOf(name);
+    const encoding = script && findEncoding(name);
     if (encoding === undefined) continue;
     const text = decodeAs(encoding, sample);
     if (!isBroken(text) && script?.test(text)) return encoding;
@@ -180,7 +179,7 @@ const htmlHeadBytes = 4 * 1024;
 
 /** The encoding that an HTML text declares itself. */
 export function declaredInHtml(bytes: Uint8Array): string | undefined {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, htmlHeadBytes)).toString('latin1');
+  const head = toBuffer(bytes.subarray(0, htmlHeadBytes)).toString('latin1');
   return /<(?:meta\b[^>]{0,200}?\bcharset|\?xml\b[^>]{0,200}?\bencoding)\s{0,5}=\s{0,5}["']?\s{0,5}([\w:.-]{1,40})/i.exec(
     head,
   )?.[1];

@@ -1,3 +1,4 @@
+import { toBuffer } from '@ticketing/runtime/to-buffer.ts';
 import { type MimeNode, Splitter, type SplitterChunk } from '@zone-eu/mailsplit';
 import { decode as decodeQuotedPrintable } from 'libqp';
 import { mailLimits as limits } from './mail.ts';
@@ -28,7 +29,7 @@ export class MailStructureError extends Error {}
  * Errors: MailStructureError, if it has too many headers or parts, or nests them too deep.
  */
 export async function splitMail(raw: Uint8Array): Promise<MimePart> {
-  const mail = Buffer.from(raw.buffer, raw.byteOffset, raw.length);
+  const mail = toBuffer(raw);
   const splitter = new Splitter({
     ignoreEmbedded: true,
     // The limit for the mail is checked below.

@@ -1,3 +1,4 @@
+import { toBuffer } from '@ticketing/runtime/to-buffer.ts';
 import iconv from 'iconv-lite';
 
 /** Windows code pages that iconv-lite knows by their numbers. */
@@ -30,11 +31,6 @@ const japaneseMail = [50220, 50221, 50222];
 export function decodeCodePage(bytes: Uint8Array, codePage: number): string {
   if (japaneseMail.includes(codePage)) return new TextDecoder('iso-2022-jp').decode(bytes);
   return iconv.decode(toBuffer(bytes), encodings.get(codePage) ?? 'windows1252');
-}
-
-/** Returns a view of the same bytes. */
-export function toBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, length);
 }
 
 const headerBytes = 16;
@@ -179,7 +175,7 @@ interface Group {
   isImitation: boolean;
   /** How many characters after `\u` stand for it in programs that know no Unicode. */
   fallbackChars: number;
-  /** That of the font; undefined for the default font. */
+  /** The code page of the font; undefined for the default font. */
   codePage: number | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { cutBytes } from '@ticketing/runtime/cut-text.ts';
-import { decodeCodePage, decompressRtf, readRtf, toBuffer } from './rtf.ts';
+import { toBuffer } from '@ticketing/runtime/to-buffer.ts';
+import { decodeCodePage, decompressRtf, readRtf } from './rtf.ts';
 
 /** The content of a `winmail.dat`. */
 export interface TnefContent {
