@@ -1,3 +1,4 @@
+import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import parseAddresses from 'nodemailer/lib/addressparser';
 import { isEmailAddress, oneLine } from '../rules/mail-headers.ts';
 import { mailLimits as limits } from './mail.ts';
@@ -42,10 +43,7 @@ export function readAuthor(headers: readonly string[]): { from: string; fromName
 function nameBefore(list: readonly Mailbox[], at: number): string {
   const first = list.slice(0, at).findLastIndex(({ address }) => address !== '') + 1;
   const names = list.slice(first, at + 1).map(({ name }) => name);
-  return names
-    .filter((name) => name !== '')
-    .join(', ')
-    .slice(0, limits.nameChars);
+  return cutChars(names.filter((name) => name !== '').join(', '), limits.nameChars);
 }
 
 /** The addresses of some headers, each once. */
@@ -55,9 +53,7 @@ export function readAddresses(headers: readonly string[]): string[] {
 }
 
 function cleanText(text: string): string {
-  return oneLine(text)
-    .replace(/^[<\s]+|[>\s]{1,9}$/g, '')
-    .slice(0, limits.nameChars);
+  return cutChars(oneLine(text).replace(/^[<\s]+|[>\s]{1,9}$/g, ''), limits.nameChars);
 }
 
 /** An address without what programs write around it, if that makes it one; empty if it is too long. */

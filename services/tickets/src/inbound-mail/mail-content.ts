@@ -121,8 +121,8 @@ class Collector {
     const { body, isHtml, files } = content;
     const hasText = this.texts.some(({ plain = '', html = '' }) => plain.trim() !== '' || html.trim() !== '');
     if (!hasText && body !== null) this.texts.splice(0, Infinity, isHtml ? { html: body } : { plain: body });
-    for (const { name, mimeType, contentId, bytes: content } of files) {
-      this.files.push({ name: name ?? '', type: mimeType ?? '', contentId: contentId ?? '', bytes: content });
+    for (const { name, mimeType, contentId, ...file } of files) {
+      this.files.push({ ...file, name: name ?? '', type: mimeType ?? '', contentId: contentId ?? '' });
     }
     return true;
   }

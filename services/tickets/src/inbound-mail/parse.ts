@@ -26,25 +26,25 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail | Unreadabl
 async function parse(raw: Uint8Array): Promise<ParsedMail | UnreadableMail> {
   const mail = await splitMail(raw);
   if (mail.headers.length === 0) return unreadable('The mail is empty.');
-  const valuesOf = (...names: readonly string[]) =>
+  const listValues = (...names: readonly string[]) =>
     names.flatMap((name) => mail.headers.filter(({ key }) => key === name).map(({ value }) => value));
-  const author = readAuthor(valuesOf('from', 'sender', 'reply-to', 'return-path'));
+  const author = readAuthor(listValues('from', 'sender', 'reply-to', 'return-path'));
   if (!author) return unreadable('The mail has no sender.');
   const { body, isHtml, files } = await readContent(mail);
   const problem = findProblem(files);
   if (problem) return problem;
-  const [date] = valuesOf('date');
-  const subject = cutChars(oneLine(decodeWords(valuesOf('subject')[0] ?? '')).trim(), limits.subjectChars) || null;
+  const [date] = listValues('date');
+  const subject = cutChars(oneLine(decodeWords(listValues('subject')[0] ?? '')).trim(), limits.subjectChars) || null;
   return {
-    messageId: ownMessageId(valuesOf('message-id')[0] ?? ''),
+    messageId: ownMessageId(listValues('message-id')[0] ?? ''),
     digest: date === undefined ? sha256(raw) : contentDigest([foldedAddress(author.from), date, subject, body], files),
     answeredIds: answeredIds(mail),
     references: threadIds(mail),
     date: readDate(date),
     ...author,
-    to: readAddresses(valuesOf('to')),
-    cc: readAddresses(valuesOf('cc')),
-    replyTo: readAddresses(valuesOf('reply-to')),
+    to: readAddresses(listValues('to')),
+    cc: readAddresses(listValues('cc')),
+    replyTo: readAddresses(listValues('reply-to')),
     subject,
     body: body.trim() === '' ? null : body,
     isHtml,

@@ -13,10 +13,10 @@ const signedData = '1.2.840.113549.1.7.2';
 export function readSignedMail(bytes: Uint8Array): Uint8Array | undefined {
   try {
     const { result } = fromBER(new Uint8Array(bytes), { maxNodes });
-    const [type, content] = itemsOf(result);
+    const [type, content] = listItems(result);
     if (!(type instanceof ObjectIdentifier) || type.getValue() !== signedData) return undefined;
-    const [, , encapsulated] = itemsOf(itemsOf(content)[0]);
-    const [text] = itemsOf(itemsOf(encapsulated)[1]);
+    const [, , encapsulated] = listItems(listItems(content)[0]);
+    const [text] = listItems(listItems(encapsulated)[1]);
     return text instanceof OctetString ? new Uint8Array(text.getValue()) : undefined;
   } catch {
     // The bytes are no ASN.1.
@@ -24,6 +24,6 @@ export function readSignedMail(bytes: Uint8Array): Uint8Array | undefined {
   }
 }
 
-function itemsOf(block: BaseBlock | undefined): readonly BaseBlock[] {
+function listItems(block: BaseBlock | undefined): readonly BaseBlock[] {
   return block instanceof Sequence || block instanceof Constructed ? block.valueBlock.value : [];
 }

@@ -61,7 +61,11 @@ export interface ReceiverConfig {
 
 /** Takes in the mails of the SMTP receiver. */
 export interface MailHandler {
-  /** The mailbox that takes in the mails to an address; undefined if none does. Errors: settings_unavailable, store_unavailable. */
+  /**
+   * The mailbox that takes in the mails to an address; undefined if none does.
+   *
+   * Errors: settings_unavailable, store_unavailable.
+   */
   findMailbox(recipient: string): Promise<number | undefined>;
   /** Takes in a mail, and returns when it is stored. `sender` is the address of the connection, or its /64 network of IPv6. */
   receive(mail: Buffer, envelope: MailEnvelope, sender: string): Promise<void>;

@@ -22,7 +22,7 @@ export function foldedAddress(address: string): string {
 }
 
 const noReplyPattern =
-  /(?:^|[._+-])(?:no[._-]?reply|do[._-]?not[._-]?reply|mailer-daemon|(?:kein|nicht)e?[._-]?antwort(?:en)?|(?:bitte[._-])?nicht[._-]antworten|ne[._-]?pas[._-]?repondre|no[._-]?respond(?:er|a)|n(?:a|ã)o[._-]?responda|non[._-]?rispondere)(?=[._+\d-]|$)/i;
+  /(?:^|[._+-])(?:no[._-]?reply|do[._-]?not[._-]?reply|mailer-daemon|(?:kein|nicht)e?[._-]?antwort(?:en)?|ne[._-]?pas[._-]?repondre|no[._-]?respond(?:er|a)|n(?:a|ã)o[._-]?responda|non[._-]?rispondere)(?=[._+\d-]|$)/i;
 
 /** Whether the name of an address says that nobody reads what is sent to it. */
 export function isNoReply(address: string): boolean {

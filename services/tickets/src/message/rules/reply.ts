@@ -39,19 +39,22 @@ export function recipientViolations(
   return violations;
 }
 
-/** What mail programs write before the subject of a reply, in many languages, also several times. */
+/** The signs of a reply that mail programs write before its subject, in many languages, also several of them. */
 const replyPrefixes =
   /^\s*(?:(?:re|aw|antw|sv|vs|res|r|rif|odp|ynt|vá|rép|回复|答复|回覆|返信)(?: ?\[\d{1,3}\]| ?\(\d{1,3}\)|\^\d{1,3})? ?[:：]\s*)+/i;
 
 /** The subject of a reply without one. */
 export function replySubject({ subject }: Pick<TicketState, 'subject'>): string | null {
-  if (subject === null || subject === '') return null;
-  return cutChars(`Re: ${subject.replace(replyPrefixes, '')}`.trim(), 998);
+  return subject === null || subject === '' ? null : toReplySubject(subject);
 }
 
 /** A subject with at most one sign of a reply. Source: RFC 5322, section 3.6.5. */
 export function withOneReplyPrefix(subject: string): string {
-  return replyPrefixes.test(subject) ? (replySubject({ subject }) ?? subject) : subject;
+  return replyPrefixes.test(subject) ? toReplySubject(subject) : subject;
+}
+
+function toReplySubject(subject: string): string {
+  return cutChars(`Re: ${subject.replace(replyPrefixes, '')}`.trim(), 998);
 }
 
 /** The sender of a reply: the mailbox with this id, else the sender of the installation. */

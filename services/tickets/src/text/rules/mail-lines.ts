@@ -97,8 +97,8 @@ const FORWARDED_BELOW: ByLanguage = {
   ru: 'начало переадресованного сообщения',
 };
 
-const IS_ORIGINAL = startOf(ORIGINAL);
-const IS_FORWARDED = startOf(FORWARDED);
+const IS_ORIGINAL = matchStart(ORIGINAL);
+const IS_FORWARDED = matchStart(FORWARDED);
 const IS_FORWARDED_BELOW = new RegExp(`^(?:${joined(FORWARDED_BELOW)}) ?:$`, 'iu');
 /** PGP writes `- -----`. Some programs leave out the dashes at the end, or add the English words. */
 const BETWEEN_DASHES =
@@ -275,8 +275,8 @@ const NAME_WORDS = new Set(
 );
 
 const STARTS_WITH_PREPOSITION = new RegExp(`^(?:${joined(BEFORE_DATE)})\\s`, 'iu');
-const HAS_VERB = wordOf(WROTE);
-const HAS_FIRST_PERSON = wordOf(FIRST_PERSON);
+const HAS_VERB = matchWord(WROTE);
+const HAS_FIRST_PERSON = matchWord(FIRST_PERSON);
 
 /** Examples: "12.03.2024 10:15", "út 12. 3. 2024 v 10:15", "torsdag den 12. marts 2024". */
 const STARTS_WITH_DATE = /^(?:\p{L}{1,12}[.,]{0,2}\s){0,3}\d{1,4}(?:[.,/-]|\s)/u;
@@ -421,11 +421,11 @@ const DEVICE_WORDS = new Set(
 const EXCUSE =
   /typo|misspell|autocorrect|brevity|brief|tippfehler|schreibfehler|kürze|brièveté|fautes? de|brevedad|errores|brevità|errori|brevidade|erros|beknopt|typefout/i;
 
-const IS_SENT = startOf(SENT);
-const IS_GET = startOf(GET);
+const IS_SENT = matchStart(SENT);
+const IS_GET = matchStart(GET);
 const PROGRAM = new RegExp(PROGRAMS, 'i');
 const PRODUCT = new RegExp(`${PROGRAMS}|${MAKERS}|^sent from mail$`, 'i');
-const HAS_DEVICE = wordOf(DEVICES);
+const HAS_DEVICE = matchWord(DEVICES);
 const LINK = /[<([]?(?:https?:|mailto:|www\.)[^\s<>()[\]]*[>)\]]?/gi;
 
 /**
@@ -535,8 +535,8 @@ const SHORT_CLOSINGS: ByLanguage = {
 const NAMES =
   "(?:(?:aus|from|vom|von|de|desde|do|da|dalla|uit|fra|från|z) )?(?:(?:\\p{Lu}[\\p{L}.'’-]{0,30}|i\\. ?[AV]\\.|und|and|et|y|e|&|von|van|de)(?:[\\s,!.]+|$)){1,5}";
 const AFTER_CLOSING = new RegExp(`^(?:[^\\p{L}\\p{N}?]*|[,.!–-]*\\s[\\s–-]*${NAMES})$`, 'u');
-const IS_CLOSING = startOf(CLOSINGS);
-const IS_SHORT_CLOSING = startOf(SHORT_CLOSINGS);
+const IS_CLOSING = matchStart(CLOSINGS);
+const IS_SHORT_CLOSING = matchStart(SHORT_CLOSINGS);
 
 /** Recognises a line that ends a message, such as "Mit freundlichen Grüßen / Kind regards" or "Regards, Jane Doe". */
 export function isClosing(text: string): boolean {
@@ -554,11 +554,11 @@ function startsWithClosing(part: string, closing: RegExp): boolean {
   return phrase !== undefined && AFTER_CLOSING.test(text.slice(phrase.length));
 }
 
-function startOf(table: ByLanguage): RegExp {
+function matchStart(table: ByLanguage): RegExp {
   return new RegExp(`^(?:${joined(table)})(?!\\p{L})`, 'iu');
 }
 
-function wordOf(table: ByLanguage): RegExp {
+function matchWord(table: ByLanguage): RegExp {
   return new RegExp(`(?<![\\p{L}@._’'-])(?:${joined(table)})(?![\\p{L}@._’'-])`, 'iu');
 }
 

@@ -6,7 +6,7 @@ import { isProgrammatic, type ProgramRules, readHeaderRules, withHeaderRule } fr
 
 const isOurs = (address: string) => ['team@example.org', 'help.desk@example.org'].includes(address.toLowerCase());
 const standard: ProgramRules = { headers: defaultSettings.headerRules, isOurs };
-const rulesOf = (setting: JsonValue | undefined): ProgramRules => ({ headers: readHeaderRules(setting), isOurs });
+const readRules = (setting: JsonValue | undefined): ProgramRules => ({ headers: readHeaderRules(setting), isOurs });
 
 describe('the default rule', () => {
   it.each([
@@ -59,7 +59,7 @@ describe('a mail of a server, whatever the rules are, is one', () => {
     [{ 'content-type': 'text/plain; name="multipart/report"' }, false],
     [{ 'x-ms-exchange-message-is-ndr': '' }, true],
   ])('with %j: %s', (headers, expected) => {
-    expect(isProgrammatic(rulesOf({}), headers)).toBe(expected);
+    expect(isProgrammatic(readRules({}), headers)).toBe(expected);
   });
 });
 
@@ -89,14 +89,14 @@ describe('a mail of a mailing list of ours', () => {
 
 describe('a rule of the setting', () => {
   it('with true takes any value that is not empty', () => {
-    const rules = rulesOf({ 'List-Id': true });
+    const rules = readRules({ 'List-Id': true });
     expect(isProgrammatic(rules, { 'list-id': '<x.example>' })).toBe(true);
     expect(isProgrammatic(rules, { 'list-id': ' ' })).toBe(false);
     expect(isProgrammatic(rules, { precedence: 'bulk' })).toBe(false);
   });
 
   it('with several other values takes what is none of them, and a listed value too', () => {
-    const rules = rulesOf({ 'X-Kind': ['!person', '!agent of ours', 'PERSON by robot'] });
+    const rules = readRules({ 'X-Kind': ['!person', '!agent of ours', 'PERSON by robot'] });
     for (const [value, expected] of [
       ['Person', false],
       ['agent of ours', false],
@@ -110,7 +110,7 @@ describe('a rule of the setting', () => {
   it.each([undefined, null, [], 'x', { Precedence: false }, { Precedence: 'bulk' }, { Precedence: [7] }])(
     'that has the form %j takes nothing',
     (setting) => {
-      expect(isProgrammatic(rulesOf(setting), { precedence: 'bulk' })).toBe(false);
+      expect(isProgrammatic(readRules(setting), { precedence: 'bulk' })).toBe(false);
     },
   );
 });

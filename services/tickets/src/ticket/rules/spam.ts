@@ -59,7 +59,7 @@ function headerRule(setting: JsonValue): HeaderRule {
   };
 }
 
-/** What shows that a program has sent a message: rules for its headers, and the addresses that are ours. */
+/** The rules by which messages of programs are known: those for headers, and the addresses that are ours. */
 export interface ProgramRules {
   headers: HeaderRules;
   /** A mailing list with such an address is a group of people that reads a mailbox. */

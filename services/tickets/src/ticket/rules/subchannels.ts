@@ -83,9 +83,16 @@ export function ownAddresses({ subchannels, mailFrom }: SenderSettings): (addres
   return (address) => own.has(foldedAddress(address)) || own.has(withoutTag(foldedAddress(address)));
 }
 
-/** What shows that a program has sent a message. */
+/** Returns the rules by which messages of programs are known. Our addresses are collected when the first one is asked for. */
 export function programRules(settings: SenderSettings & { headerRules: HeaderRules }): ProgramRules {
-  return { headers: settings.headerRules, isOurs: ownAddresses(settings) };
+  let isOwn: ((address: string) => boolean) | undefined;
+  return {
+    headers: settings.headerRules,
+    isOurs(address) {
+      isOwn ??= ownAddresses(settings);
+      return isOwn(address);
+    },
+  };
 }
 
 function withoutTag(address: string): string {
