@@ -1,11 +1,13 @@
 import { withContext } from '../import/command-context.ts';
 import { readCommon, readLimit, readPath } from '../import/csv-options.ts';
 import { importFolder } from '../import-mail/import-folder.ts';
-import { declareCommand, readNumber } from './command.ts';
+import { readAgain } from '../import-mail/read-again.ts';
+import { declareCommand, readNumber, UsageError } from './command.ts';
 
 const usage = `Imports mails: each file of a folder, whatever its name, is a mail (RFC 5322). Folders in it are read too.
 
 Usage: npm run import:mail -- FOLDER [flags]
+       npm run import:mail -- --again CONVERSATION_ID
 
 Target
   --url URL              address of the tickets service (default http://127.0.0.1:8081)
@@ -17,6 +19,10 @@ Target
 Mails
   --subchannel ID        the mailbox that has received them (default: the one that they were sent to, if there is one)
   --now                  counts them as received now, instead of at their date
+
+Again
+  --again ID             reads the mail of this message again, as it was transferred, and replaces its text and files:
+                         after a version that reads mails better. It is kept for as long as the setting rawMailDays says.
 
 Extent
   --limit N              imports only the first N mails
@@ -41,6 +47,7 @@ const options = {
   subchannel: { type: 'string' },
   now: { type: 'boolean', default: false },
   limit: { type: 'string' },
+  again: { type: 'string' },
   'dry-run': { type: 'boolean', default: false },
 } as const;
 
@@ -48,7 +55,12 @@ export const command = declareCommand(
   { usage, options, words: 'any', runsInProduction: true },
   (values, words, streams) =>
     withContext(streams, (context) => {
-      const { concurrency, subchannel, limit } = values;
+      const { again, concurrency, subchannel, limit } = values;
+      if (again !== undefined) {
+        if (words.length > 0) throw new UsageError('--again takes no folder.');
+        const conversationId = readNumber('again', again, { to: 2 ** 31 - 1 });
+        return readAgain({ ...readCommon(values, streams.env), conversationId }, context);
+      }
       const importOptions = {
         ...readCommon(values, streams.env),
         folder: readPath('folder', words, context.folder),

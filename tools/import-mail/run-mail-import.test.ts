@@ -43,6 +43,12 @@ beforeEach(async () => {
   server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part);
+    if (request.url === '/ticketing.tickets.v1.MailService/ReadMailAgain') {
+      const isKept = Buffer.concat(parts).toString() === '{"conversationId":12}';
+      response.writeHead(isKept ? 200 : 400, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(isKept ? { ticketId: 5 } : { code: 'failed_precondition', message: 'It is gone.' }));
+      return;
+    }
     const message = fromBinary(ReceiveMailRequestSchema, Buffer.concat(parts));
     const text = Buffer.from(message.mail).toString();
     received.push(text);
@@ -161,4 +167,17 @@ test('says what is wrong with the command', async () => {
     expect.stringContaining('does not accept the token'),
     expect.stringContaining('There is no file'),
   ]);
+});
+
+test('--again has one mail read again, and says why it was not', async () => {
+  const print = (text: string) => printed.push(text);
+  const again = (...words: string[]) =>
+    command([...words, '--url', url], { env: { IMPORT_TOKEN: 'x' }, print, printError: print });
+  expect([await again('--again', '12'), await again('--again', '13')]).toEqual([0, 2]);
+  expect(printed).toEqual(['Message 12 of ticket 5 was read again.', 'Message 13 was not read again: 400 It is gone.']);
+  for (const words of [
+    ['--again', 'x'],
+    [mails, '--again', '12'],
+  ])
+    expect(await again(...words)).toBe(1);
 });

@@ -116,12 +116,22 @@ export async function releaseFiles(
 /** Removes the content and the record of files that nothing lists. */
 export async function removeFiles(
   { files }: Pick<FileContext, 'files'>,
-  attachments: readonly AttachmentState[],
+  attachments: readonly Pick<AttachmentState, 'key'>[],
 ): Promise<void> {
   if (attachments.length > 0) await files.remove(listKeys(attachments));
 }
 
-function listKeys(attachments: readonly AttachmentState[]): string[] {
+/** Removes the files of parts of an owner: all those of a part, of which one may be left of a process that has died. */
+export async function removePartFiles(
+  { files }: Pick<FileContext, 'files'>,
+  partIds: readonly number[],
+): Promise<void> {
+  for (const id of partIds) {
+    for (let file = await files.findOfPart(id); file; file = await files.findOfPart(id)) await files.remove([file.key]);
+  }
+}
+
+function listKeys(attachments: readonly Pick<AttachmentState, 'key'>[]): string[] {
   return attachments.map(({ key }) => key);
 }
 

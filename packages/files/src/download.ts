@@ -2,6 +2,9 @@ import { namesEtag } from '@ticketing/rest/routes/etag.ts';
 import { create as contentDisposition } from 'content-disposition';
 import type { AttachmentState } from './attachment.ts';
 
+/** A file that is downloaded. `id` identifies its content. */
+export type DownloadedFile = Pick<AttachmentState, 'id' | 'name' | 'size' | 'contentType' | 'key'>;
+
 /** The headers of a request for a file that decide which part of it is sent. */
 export interface DownloadHeaders {
   range?: string | undefined;
@@ -22,7 +25,10 @@ export interface Download {
  *
  * Source: docs/reference/api.md, Attachments; RFC 9110, sections 13 and 14.
  */
-export function chooseDownload(attachment: AttachmentState, given: DownloadHeaders): Download | undefined {
+export function chooseDownload(
+  attachment: Pick<DownloadedFile, 'id' | 'name' | 'size'>,
+  given: DownloadHeaders,
+): Download | undefined {
   const { id, size } = attachment;
   const etag = `"${id}"`;
   const headers = { ...safeHeaders(attachment.name), 'accept-ranges': 'bytes', etag };

@@ -18,6 +18,12 @@ export interface FileStore {
   write(key: string, pieces: Pieces, checkAt: Date): Promise<void>;
   /** Assigns files to the owner that is about to list them. Returns false if one of them does not exist. */
   assign(keys: readonly string[], ownerId: OwnerId): Promise<boolean>;
+  /** Assigns a file to a part of an owner, which has the file without listing it. Returns false if it does not exist. */
+  assignToPart(key: string, ownerId: OwnerId, part: FilePart): Promise<boolean>;
+  /** Finds the file of a part. */
+  findOfPart(partId: number): Promise<PartFile | undefined>;
+  /** Returns some files of parts that were stored before a time, the oldest first. */
+  ofPartsBefore(time: Date, limit: number): Promise<string[]>;
   /** Has files checked at a time. */
   checkLater(keys: readonly string[], checkAt: Date): Promise<void>;
   /**
@@ -44,6 +50,22 @@ export type OwnerId = number;
 export interface StoredFile {
   key: string;
   ownerId: OwnerId | null;
+  /** The part of its owner that has it without listing it. */
+  part?: FilePart | undefined;
+}
+
+/** A part of an owner that has a file, for example the message whose raw mail it is. */
+export interface FilePart {
+  id: number;
+  /** Units: bytes. */
+  size: number;
+  storedAt: Date;
+}
+
+/** The file of a part of an owner. */
+export interface PartFile extends StoredFile {
+  ownerId: OwnerId;
+  part: FilePart;
 }
 
 /** Bytes of a file: from `start` up to, but not including, `end`. */
@@ -57,6 +79,7 @@ interface FileRecord {
   ownerId: OwnerId | null;
   /** Absent if the file is known to be listed. */
   checkAt?: Date;
+  part?: FilePart;
 }
 
 interface ChunkDocument {
@@ -77,6 +100,9 @@ export async function buildFileIndexes(connection: Connection): Promise<void> {
   const records = recordCollection(connection);
   await records.createIndex({ checkAt: 1 }, { partialFilterExpression: { checkAt: { $exists: true } } });
   await records.createIndex({ ownerId: 1 });
+  const ofParts = { partialFilterExpression: { 'part.id': { $exists: true } } };
+  await records.createIndex({ 'part.id': 1 }, ofParts);
+  await records.createIndex({ 'part.storedAt': 1 }, ofParts);
   await chunkCollection(connection).createIndex({ files_id: 1, n: 1 }, { unique: true });
   await buildQuotaIndexes(connection);
 }
@@ -90,7 +116,7 @@ export function fileStore(connection: Connection): FileStore {
   const found = (query: Query, sort: Record<string, 1>, limit: number) =>
     storeCall(async () => {
       const documents = await records.find(query, { sort, limit }).toArray();
-      return documents.map(({ _id, ownerId }): StoredFile => ({ key: _id, ownerId }));
+      return documents.map(({ _id, ownerId, part }): StoredFile => ({ key: _id, ownerId, part }));
     });
   let opened: mongo.GridFSBucket | undefined;
   const bucket = () => {
@@ -107,6 +133,15 @@ export function fileStore(connection: Connection): FileStore {
         await pipeline(pieces, bucket().openUploadStreamWithId(gridId(key), ''));
       }),
     assign: async (keys, ownerId) => (await update(keys, { $set: { ownerId } })).matchedCount === keys.length,
+    assignToPart: async (key, ownerId, part) => (await update([key], { $set: { ownerId, part } })).matchedCount === 1,
+    async findOfPart(partId) {
+      const [file] = await found({ 'part.id': partId }, { 'part.storedAt': 1 }, 1);
+      return file && file.ownerId !== null && file.part
+        ? { key: file.key, ownerId: file.ownerId, part: file.part }
+        : undefined;
+    },
+    ofPartsBefore: async (time, limit) =>
+      (await found({ 'part.storedAt': { $lt: time } }, { 'part.storedAt': 1 }, limit)).map(({ key }) => key),
     checkLater: async (keys, checkAt) => void (await update(keys, { $set: { checkAt } })),
     settle: async (keys, now) => void (await update(keys, { $unset: { checkAt: 1 } }, { checkAt: { $lte: now } })),
     toCheck: (now, limit) => found({ checkAt: { $lte: now } }, { checkAt: 1 }, limit),

@@ -4,12 +4,14 @@ import { removeFiles } from './attach-files.ts';
 import type { AttachmentState } from './attachment.ts';
 import type { FileContext } from './file-context.ts';
 
+type StoredKey = Pick<AttachmentState, 'key'>;
+
 /** The files that were stored for a write. They are removed at its end unless the written document lists them. */
 export interface NewFiles {
   /** Adds files, and returns them. */
-  add<Files extends readonly AttachmentState[]>(attachments: Files): Files;
+  add<Files extends readonly StoredKey[]>(files: Files): Files;
   /** Records that the written document lists files, which then stay. */
-  keep(listed: readonly AttachmentState[]): void;
+  keep(listed: readonly StoredKey[]): void;
   /**
    * Waits for the write, and removes the files that it has not kept: all of them if it fails. After an error that leaves
    * open whether the write was made, the sweeper decides.
@@ -19,7 +21,7 @@ export interface NewFiles {
 
 /** Makes an empty list of files for one write. */
 export function newFiles(context: Pick<FileContext, 'files'>, { log }: Pick<Call, 'log'>): NewFiles {
-  const added: AttachmentState[] = [];
+  const added: StoredKey[] = [];
   const kept = new Set<string>();
 
   async function removeOthers(): Promise<void> {
@@ -34,9 +36,9 @@ export function newFiles(context: Pick<FileContext, 'files'>, { log }: Pick<Call
   }
 
   return {
-    add(attachments) {
-      added.push(...attachments);
-      return attachments;
+    add(files) {
+      added.push(...files);
+      return files;
     },
     keep(listed) {
       for (const { key } of listed) kept.add(key);

@@ -3,8 +3,7 @@ import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { bodyHead, bodyPiece } from '@ticketing/rest/routes/http-body.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
-import type { AttachmentState } from './attachment.ts';
-import { chooseDownload } from './download.ts';
+import { chooseDownload, type DownloadedFile } from './download.ts';
 import type { FileContext } from './file-context.ts';
 
 /**
@@ -16,7 +15,7 @@ import type { FileContext } from './file-context.ts';
 export async function* sendFile(
   { files, fileReads }: Pick<FileContext, 'files' | 'fileReads'>,
   call: Pick<Call, 'caller' | 'header' | 'setResponseHeader'>,
-  attachment: AttachmentState,
+  attachment: DownloadedFile,
 ): AsyncGenerator<HttpBody> {
   const download = chooseDownload(attachment, {
     range: call.header('range'),

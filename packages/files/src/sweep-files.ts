@@ -6,18 +6,18 @@ const batch = 100;
 
 /**
  * Checks the files that were written an hour ago: those that their owner lists stay for good; the others, whose writers have
- * died or failed, are removed. `listedBy` returns the keys of the files that an owner lists, and of all that belongs to it;
- * none if there is no such owner.
+ * died or failed, are removed. `listedBy` returns the keys of the files that an owner lists, and of all that belongs to it,
+ * and those of the files to check whose part it has; none if there is no such owner.
  */
 export async function sweepFiles(
   { files, quota, runtime }: Pick<FileContext, 'files' | 'quota' | 'runtime'>,
-  listedBy: (ownerId: OwnerId) => Promise<ReadonlySet<string>>,
+  listedBy: (ownerId: OwnerId, files: readonly StoredFile[]) => Promise<ReadonlySet<string>>,
 ): Promise<void> {
   await quota.removeExpired();
   const now = () => new Date(runtime.now());
   const check = async (ownerId: OwnerId | null, ofOwner: readonly StoredFile[]) => {
     const checkedAt = now();
-    const listed = ownerId === null ? new Set<string>() : await listedBy(ownerId);
+    const listed = ownerId === null ? new Set<string>() : await listedBy(ownerId, ofOwner);
     const keys = ofOwner.map(({ key }) => key);
     await files.settle(
       keys.filter((key) => listed.has(key)),

@@ -31,6 +31,8 @@ import { searchCustomers } from './customer/search.ts';
 import { confirmErasure, deleteTicket, type ErasureDeps } from './erasure/erase.ts';
 import { getTicketHistory } from './history/get.ts';
 import { recordHistoryEntry } from './history/record-entry.ts';
+import { getRawMail, type RawMailDeps } from './inbound-mail/raw-mail.ts';
+import { readMailAgain } from './inbound-mail/read-again.ts';
 import { openMailReader } from './inbound-mail/reader.ts';
 import { receiveMail } from './inbound-mail/receive.ts';
 import type { InboundMailDeps } from './inbound-mail/to-ticket.ts';
@@ -173,12 +175,13 @@ export function openFeatures(parts: FeatureParts) {
     ...{ mailReader, settings, ticketTokens: tokens, tickets, messages, writer, attachments },
     newTickets: { ids: ids.sequence, textWork, draft, insert },
   };
+  const rawMail: RawMailDeps = { tickets, conversations, settings, attachments };
   const tasks = scheduledTasks({
     reopening: { tickets, commit, runtime },
     bulk: { bulks, store: bulksStored },
     requests: { analysisRequests, analyses, tickets, settings, refresh },
     message: { tickets, messages },
-    ...{ erasure, tag, attachment },
+    ...{ erasure, tag, attachment, rawMail },
     stores: {
       ...{ closedIds: stores.closedIds, customerCopies: stores.customerCopies },
       trimErpResponses: () => responses.trim(new Date(runtime.now()), config.erp.maxResponses),
@@ -235,7 +238,11 @@ export function openFeatures(parts: FeatureParts) {
       { applyAnalysis, recordExecution, replaceAutoExecution },
     ),
     attachment: bind(attachment, { getAttachment, deleteAttachment }),
-    mail: bind(inboundMail, { receiveMail }),
+    mail: {
+      ...bind(inboundMail, { receiveMail }),
+      ...bind(rawMail, { getRawMail }),
+      ...bind({ ...rawMail, mailReader, textWork, commit }, { readMailAgain }),
+    },
     history: bind(
       { history: stores.history, historyEntryIds: idSequence(connection, 'historyEntry'), runtime },
       { recordHistoryEntry },

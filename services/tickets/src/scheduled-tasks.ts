@@ -4,6 +4,7 @@ import { type AttachmentDeps, sweepTicketFiles } from './attachment/attachments.
 import type { BulkStore } from './bulk/store.ts';
 import type { Bulks } from './bulk/update.ts';
 import { type ErasureDeps, finishErasures } from './erasure/erase.ts';
+import { removeOldRawMails } from './inbound-mail/raw-mail.ts';
 import { type SweepDeps, sweepUnseenMessageIds, sweepUnseenMessages } from './message/delete.ts';
 import { cleanUpDeletedTags, type TagDeps } from './tag/tags.ts';
 import type { ClosedIdStore } from './ticket/store/closed-id-store.ts';
@@ -19,6 +20,7 @@ interface TaskDeps {
   message: SweepDeps;
   tag: TagDeps;
   attachment: AttachmentDeps;
+  rawMail: Parameters<typeof removeOldRawMails>[0];
   stores: { closedIds: ClosedIdStore; customerCopies: CustomerCopyStore; trimErpResponses(): Promise<unknown> };
 }
 
@@ -37,6 +39,7 @@ export function scheduledTasks(deps: TaskDeps): ScheduledTask[] {
     { name: 'sweep unseen message ids', everyMs: 60_000, run: () => sweepUnseenMessageIds(message) },
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(deps.tag) },
     { name: 'sweep files', everyMs: 60_000, run: () => sweepTicketFiles(deps.attachment) },
+    { name: 'remove old raw mails', everyMs: 600_000, run: () => removeOldRawMails(deps.rawMail) },
     { name: 'remove expired responses of the ERP system', everyMs: 60_000, run: () => stores.trimErpResponses() },
     { name: 'spread copies of customers', everyMs: 3_000, run: () => spreadCustomerCopies(stores) },
     { name: 'close ids', everyMs: 60_000, run: closingOfIds(stores, deps.reopening) },

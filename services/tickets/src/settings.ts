@@ -24,6 +24,8 @@ export interface TicketSettings extends FileSettings {
   mailFrom: string | null;
   /** The e-mail template around messages of a subchannel that names none. */
   genericTemplateId: number | null;
+  /** For how many days raw mails are kept; 0 for none. */
+  rawMailDays: number;
   /** The time that SLAs are measured in. */
   businessTime: BusinessTime;
   /** The ERP system from which customers and contracts are read. */
@@ -84,6 +86,7 @@ export function readSettings(configuration: Configuration): TicketSettings {
     subchannels: configuration === defaultConfiguration ? undefined : new Map(subchannels.map((one) => [one.id, one])),
     mailFrom: settings?.mailFrom ?? null,
     genericTemplateId: settings?.genericTemplateId ?? null,
+    rawMailDays: settings?.rawMailDays ?? defaultConfiguration.settings?.rawMailDays ?? 0,
     businessTime: toBusinessTime(settings?.businessHours),
     erpAdapter: settings?.erpAdapter === ErpAdapter.HTTP ? 'http' : 'embedded',
     erpBaseUrl: settings?.erpBaseUrl ?? null,

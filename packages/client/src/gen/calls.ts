@@ -45,6 +45,8 @@ export interface Operations {
   deleteAttachment: Call<'deleteAttachment'>;
   /** Finds customers by `q`, or by at least one of the other fields: `GET /erp/customers`. */
   searchCustomers: Call<'searchCustomers'>;
+  /** Downloads a received e-mail as it was transferred, whole or in ranges: `GET /ticket/{ticketId}/conversation/{conversationId}/raw`. */
+  getRawMail: Call<'getRawMail'>;
   /** Creates a tag: `POST /tag`. */
   createTag: Call<'createTag'>;
   /** Lists tags by full name: `GET /tag`. */

@@ -325,6 +325,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ticket/{ticketId}/conversation/{conversationId}/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Downloads a received e-mail as it was transferred, whole or in ranges
+         * @description It is kept as long as the setting `rawMailDays` says.
+         *
+         *     Errors: `ticket_not_found`, `conversation_not_found`; `raw_mail_not_found` if it is not kept, or the message is no received e-mail; `range_not_satisfiable`.
+         *
+         *     Needs the right `readRawMail`.
+         */
+        get: operations["getRawMail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tag": {
         parameters: {
             query?: never;
@@ -5664,6 +5688,63 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    getRawMail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description One range of bytes, for example `bytes=0-99`. Several ranges are ignored. */
+                Range?: string;
+            };
+            path: {
+                /** @description The id of the ticket. */
+                ticketId: number;
+                /** @description The id of the message. */
+                conversationId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "message/rfc822": string;
+                };
+            };
+            /** @description The range that `Range` names. */
+            206: {
+                headers: {
+                    /** @description Which bytes of how many these are. */
+                    "Content-Range": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "message/rfc822": string;
+                };
+            };
+            /** @description The file is the one that `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            416: components["responses"]["RangeNotSatisfiable"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

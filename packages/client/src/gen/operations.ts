@@ -31,6 +31,7 @@ export const operationTable = {
   getAttachment: {"method":"GET","path":"/ticket/{ticketId}/attachment/{attachmentId}","repeat":"always","response":"file"},
   deleteAttachment: {"method":"DELETE","path":"/ticket/{ticketId}/attachment/{attachmentId}","repeat":"refused","response":"json"},
   searchCustomers: {"method":"GET","path":"/erp/customers","repeat":"always","response":"json"},
+  getRawMail: {"method":"GET","path":"/ticket/{ticketId}/conversation/{conversationId}/raw","repeat":"always","response":"file"},
   createTag: {"method":"POST","path":"/tag","repeat":"withKey","response":"json"},
   listTags: {"method":"GET","path":"/tag","repeat":"always","response":"json"},
   getTag: {"method":"GET","path":"/tag/{id}","repeat":"always","response":"json"},

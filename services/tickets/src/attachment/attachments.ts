@@ -5,7 +5,7 @@ import type {
   GetAttachmentResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/attachment_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import { releaseFiles, removeFiles } from '@ticketing/files/attach-files.ts';
+import { releaseFiles, removeFiles, removePartFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
 import { attachmentNotFound } from '@ticketing/files/file-errors.ts';
@@ -14,6 +14,7 @@ import { sweepFiles } from '@ticketing/files/sweep-files.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { eventHeaderFor } from '../event-header.ts';
+import type { ConversationState } from '../message/rules/fields.ts';
 import type { ConversationStore } from '../message/store.ts';
 import type { Commit } from '../ticket/commit.ts';
 import { decideFields } from '../ticket/rules/decision.ts';
@@ -43,7 +44,8 @@ export async function* getAttachment(
 }
 
 /**
- * Deletes a file: its entry in the ticket or in the message, its content and its record.
+ * Deletes a file: its entry in the ticket or in the message, its content, its record, and the raw form of the mail in which
+ * it came.
  *
  * Errors: attachment_not_found, concurrent_change. Source: docs/reference/api.md, Attachments.
  */
@@ -52,7 +54,9 @@ export async function deleteAttachment(
   call: Call,
   { ticketId, attachmentId }: DeleteAttachmentRequest,
 ): Promise<DeleteAttachmentResponse> {
-  const { attachment, isOfTicket } = await findAttachment(deps, ticketId, attachmentId);
+  const { attachment, isOfTicket, conversationIds } = await findAttachment(deps, ticketId, attachmentId);
+  // The mails in which it came contain it too.
+  await removePartFiles(deps.attachments, conversationIds);
   // If this process dies after the next write, the sweeper removes the file.
   await releaseFiles(deps.attachments, [attachment]);
   if (isOfTicket) await removeFromTicket(deps, call, ticketId, attachmentId);
@@ -85,7 +89,17 @@ async function removeFromTicket(
 /** The files that a ticket lists itself, and those of its messages, drafts included. */
 interface ListedFiles {
   ofTicket: readonly AttachmentState[];
-  ofMessages: readonly AttachmentState[];
+  ofMessages: readonly Pick<ConversationState, 'id' | 'attachments'>[];
+  openingMessageId: number | null;
+  /** All its messages. */
+  conversationIds: ReadonlySet<number>;
+}
+
+interface FoundAttachment {
+  attachment: AttachmentState;
+  isOfTicket: boolean;
+  /** The messages that list it. */
+  conversationIds: readonly number[];
 }
 
 type Stores = Pick<AttachmentDeps, 'tickets' | 'conversations'>;
@@ -99,12 +113,12 @@ async function findListed(
   // The ticket is read last: it may get a message between the two reads, but not lose one that was found.
   const files = await conversations.findFiles(ticketId, attachmentId);
   const ticket = await tickets.findMessages(ticketId);
-  if (!ticket) return { ofTicket: [], ofMessages: [] };
-  const ids = new Set([...ticket.conversationIds, ...ticket.draftIds]);
-  return {
-    ofTicket: ticket.attachments,
-    ofMessages: files.filter(({ id }) => ids.has(id)).flatMap(({ attachments }) => attachments),
-  };
+  if (!ticket) return { ofTicket: [], ofMessages: [], openingMessageId: null, conversationIds: new Set() };
+  const { openingMessageId } = ticket;
+  const opening = openingMessageId === null ? [] : [openingMessageId];
+  const ids = new Set([...opening, ...ticket.conversationIds, ...ticket.draftIds]);
+  const ofMessages = files.filter(({ id }) => ids.has(id));
+  return { ofTicket: ticket.attachments, ofMessages, openingMessageId, conversationIds: ids };
 }
 
 /**
@@ -112,21 +126,26 @@ async function findListed(
  *
  * Errors: attachment_not_found, also if it belongs to another ticket.
  */
-async function findAttachment(
-  stores: Stores,
-  ticketId: number,
-  attachmentId: string,
-): Promise<{ attachment: AttachmentState; isOfTicket: boolean }> {
-  const { ofTicket, ofMessages } = await findListed(stores, ticketId, attachmentId);
-  const attachment = [...ofTicket, ...ofMessages].find(({ id }) => id === attachmentId);
+async function findAttachment(stores: Stores, ticketId: number, attachmentId: string): Promise<FoundAttachment> {
+  const { ofTicket, ofMessages, openingMessageId } = await findListed(stores, ticketId, attachmentId);
+  const isIt = ({ id }: AttachmentState) => id === attachmentId;
+  const having = ofMessages.filter(({ attachments }) => attachments.some(isIt));
+  const attachment = [...ofTicket, ...having.flatMap(({ attachments }) => attachments)].find(isIt);
   if (!attachment) throw attachmentNotFound('Ticket');
-  return { attachment, isOfTicket: ofTicket.includes(attachment) };
+  const isOfTicket = ofTicket.includes(attachment);
+  const opening = isOfTicket && openingMessageId !== null ? [openingMessageId] : [];
+  return { attachment, isOfTicket, conversationIds: [...opening, ...having.map(({ id }) => id)] };
 }
 
-/** Checks the files that were written an hour ago, and removes files that neither ticket nor messages list. */
+/**
+ * Checks the files that were written an hour ago, and removes files that neither ticket nor messages list, and raw mails of
+ * messages that the ticket does not have.
+ */
 export async function sweepTicketFiles(deps: Pick<AttachmentDeps, keyof Stores | 'attachments'>): Promise<void> {
-  await sweepFiles(deps.attachments, async (ticketId) => {
-    const { ofTicket, ofMessages } = await findListed(deps, ticketId);
-    return new Set([...ofTicket, ...ofMessages].map(({ key }) => key));
+  await sweepFiles(deps.attachments, async (ticketId, files) => {
+    const { ofTicket, ofMessages, conversationIds } = await findListed(deps, ticketId);
+    const listed = [...ofTicket, ...ofMessages.flatMap(({ attachments }) => attachments)];
+    const rawMails = files.filter(({ part }) => part && conversationIds.has(part.id));
+    return new Set([...listed, ...rawMails].map(({ key }) => key));
   });
 }

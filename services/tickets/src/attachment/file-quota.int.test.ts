@@ -17,7 +17,7 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   fetched = { name: 'a', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
-  const settings = async () => ({ ...defaultSettings, fileMibPerDay: 1 });
+  const settings = async () => ({ ...defaultSettings, fileMibPerDay: 1, rawMailDays: 0 });
   tickets = await startHarness({ settings, variables: { OUTBOUND_ALLOW: '127.0.0.1' } });
 });
 afterAll(async () => {

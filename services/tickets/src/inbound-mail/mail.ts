@@ -81,6 +81,8 @@ export type MailCall = WriteCall & Pick<Call, 'log'>;
 /** A mail that was read, and what is decided about it. Units: `receivedAt` in Unix seconds. */
 export interface IncomingMail {
   mail: ParsedMail;
+  /** The mail as it was transferred. */
+  raw: Uint8Array;
   /** The mailbox that has received it. */
   subchannelId: number | null;
   receivedAt: number;

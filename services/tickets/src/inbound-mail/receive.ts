@@ -25,7 +25,13 @@ import {
   type ParsedMail,
   type ReceivedMail,
 } from './mail.ts';
-import { addMailToTicket, createTicketOfMail, type InboundMailDeps, mailIdentity } from './to-ticket.ts';
+import {
+  addMailToTicket,
+  createTicketOfMail,
+  type InboundMailDeps,
+  mailIdentity,
+  requireReadable,
+} from './to-ticket.ts';
 
 /** Takes in an e-mail. Errors: those of `takeInMail`. Source: docs/reference/api.md, Incoming mail. */
 export async function receiveMail(
@@ -168,16 +174,14 @@ function isOfSender(
 
 /** The mail, once for each mailbox that has received it, or once without a mailbox. */
 async function readMail(deps: InboundMailDeps, arrived: ArrivedMail): Promise<[IncomingMail, ...IncomingMail[]]> {
-  const mail = await deps.mailReader.read(arrived.sender, arrived.raw);
-  if ('problem' in mail) {
-    throw new DomainError('invalid_argument', mail.isTooLarge ? 'mail_too_large' : 'invalid_mail', mail.problem);
-  }
+  const mail = requireReadable(await deps.mailReader.read(arrived.sender, arrived.raw));
   const now = secondsNow(deps.attachments.runtime);
   const settings = await deps.settings();
   const programs = programRules(settings);
   const author = authorAddress(mail, programs.isOurs);
   const incoming = {
     mail,
+    raw: arrived.raw,
     receivedAt: arrived.keepDate && mail.date !== null && mail.date >= 0 ? Math.min(mail.date, now) : now,
     isProgrammatic: arrived.returnPath === '' || isProgrammatic(programs, mail.headers),
     author: author === mail.from ? null : author,

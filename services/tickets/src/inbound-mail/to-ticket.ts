@@ -19,7 +19,16 @@ import type { TicketWrites } from '../ticket/create.ts';
 import { decideTicket } from '../ticket/insert.ts';
 import type { TicketInput } from '../ticket/rules/fields.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import type { IdentifiedMail, IncomingMail, MailCall, MailFile, ReceivedMail } from './mail.ts';
+import type {
+  IdentifiedMail,
+  IncomingMail,
+  MailCall,
+  MailFile,
+  ParsedMail,
+  ReceivedMail,
+  UnreadableMail,
+} from './mail.ts';
+import { assignRawMail, type RawMail, storeRawMail } from './raw-mail.ts';
 import type { MailReader } from './reader.ts';
 
 export interface InboundMailDeps {
@@ -39,6 +48,12 @@ interface NewTickets extends Pick<TicketWrites, 'draft' | 'insert'> {
   textWork: Pick<TextWork, 'bodyFields'>;
 }
 
+/** Refuses a mail that cannot be read. Errors: invalid_mail, mail_too_large. */
+export function requireReadable(mail: ParsedMail | UnreadableMail): ParsedMail {
+  if (!('problem' in mail)) return mail;
+  throw new DomainError('invalid_argument', mail.isTooLarge ? 'mail_too_large' : 'invalid_mail', mail.problem);
+}
+
 /** By what a mail is known under its external id. */
 export function mailIdentity({ mail: { digest }, subchannelId }: IncomingMail): MailIdentity {
   return { digest, mailbox: subchannelId };
@@ -48,10 +63,11 @@ export function mailIdentity({ mail: { digest }, subchannelId }: IncomingMail): 
  * Creates the ticket of a mail. Returns undefined if another mail has its external id.
  *
  * The steps, and what is left if the process dies after one of them:
- * 1. The files of the mail are stored: the sweeper of files removes them.
+ * 1. The files of the mail and its raw form are stored: the sweeper of files removes them.
  * 2. The external id of the mail is claimed, with the ids of the ticket and its first message. Another process that takes in
  *    the same mail, at the same time or after a crash, uses the same ids; the sweeper of message ids frees it.
- * 3. The ticket is inserted: everything is visible.
+ * 3. The raw form becomes that of the first message: the sweeper of files removes it.
+ * 4. The ticket is inserted: everything is visible.
  *
  * Errors: concurrent_change, if its ticket is created and deleted again and again.
  */
@@ -71,11 +87,12 @@ async function create(
   files: NewFiles,
 ): Promise<ReceivedMail | undefined> {
   const attachments = await attachMailFiles(deps.attachments, call, incoming.mail.files, files);
+  const rawMails = await keepRawMail(deps, call, incoming, files);
   const input = await toTicketInput(deps, call, incoming, attachments);
   const received = await retryOnConflict(deps.attachments.runtime, 'The ticket is being changed too often.', () =>
-    insertOnce(deps, call, incoming, input),
+    insertOnce(deps, call, incoming, { input, rawMails }),
   );
-  if (received?.outcome === ReceivedMailOutcome.TICKET_CREATED) files.keep(attachments);
+  if (received?.outcome === ReceivedMailOutcome.TICKET_CREATED) files.keep([...attachments, ...rawMails]);
   return received;
 }
 
@@ -87,7 +104,7 @@ async function insertOnce(
   deps: InboundMailDeps,
   { caller, trace }: MailCall,
   incoming: IdentifiedMail,
-  input: TicketInput,
+  { input, rawMails }: { input: TicketInput; rawMails: readonly RawMail[] },
 ): Promise<ReceivedMail | typeof conflict | undefined> {
   const { externalId, threadTicketId } = incoming;
   const { newTickets, messages } = deps;
@@ -100,6 +117,7 @@ async function insertOnce(
   // The claim of another process might be swept before the ticket is inserted.
   const isOwn = claimed.ticketId === proposed.ticketId;
   if (!isOwn && !(await externalMessageIds.renew(externalId, claimed))) return conflict;
+  for (const rawMail of rawMails) await assignRawMail(deps.attachments, rawMail, claimed);
   const ids = { id: claimed.ticketId, openingMessageId: claimed.conversationId };
   const ticket = decideTicket(await newTickets.draft({ caller, trace }, input, ids));
   if (await newTickets.insert({ caller, trace }, ticket)) {
@@ -166,13 +184,15 @@ async function add(
   // Anyone with a copy of a mail knows its id, but only those who got it from us know the token.
   const onlyParticipants = mail.subject === null || deps.ticketTokens.find(mail.subject) !== ticketId;
   const attachments = await attachMailFiles(deps.attachments, call, mail.files, files);
+  const [rawMail] = await keepRawMail(deps, call, incoming, files);
   const message = toNewMessage(incoming, attachments);
   const { replyTo, messageId, references } = mail;
   const added = await deps.writer.add(call, ticketId, message, {
     ...{ isProgrammatic, onlyParticipants, replyTo, author, mail: mailIdentity(incoming) },
+    ...(rawMail && { assignRawMail: (own) => assignRawMail(deps.attachments, rawMail, own) }),
     thread: mailThread(messageId, references),
   });
-  if (added.isInserted) files.keep(attachments);
+  if (added.isInserted) files.keep([...attachments, ...(rawMail ? [rawMail] : [])]);
   return added;
 }
 
@@ -196,7 +216,7 @@ function toNewMessage(
  * Stores the files of a mail, which may be more than a request can have: its sender cannot send it in another form. The
  * reader of mails has checked their sizes.
  */
-async function attachMailFiles(
+export async function attachMailFiles(
   context: FileContext,
   call: Pick<MailCall, 'caller'>,
   mailFiles: readonly MailFile[],
@@ -212,4 +232,20 @@ async function attachMailFiles(
     throw beforeChange(error);
   }
   return attachments;
+}
+
+/** Stores the raw form of a mail, and returns it; nothing if it is not kept. */
+async function keepRawMail(
+  deps: InboundMailDeps,
+  call: MailCall,
+  { raw }: IncomingMail,
+  files: NewFiles,
+): Promise<readonly RawMail[]> {
+  try {
+    const rawMail = await storeRawMail(deps, call, raw);
+    return files.add(rawMail ? [rawMail] : []);
+  } catch (error) {
+    // Nothing has the files of this mail yet.
+    throw beforeChange(error);
+  }
 }

@@ -54,6 +54,8 @@ export interface AddedMessage extends MessageReference {
 interface MessageOptions extends Pick<MessageContext, 'isProgrammatic' | 'onlyParticipants' | 'replyTo' | 'thread'> {
   /** The mail that the message was made of. */
   mail?: MailIdentity | undefined;
+  /** Makes the raw mail that of the message, before it becomes part of the ticket. */
+  assignRawMail?: undefined | ((own: MessageReference) => Promise<void>);
   /** The address of the person who wrote it, if it is not the sender. */
   author?: string | null;
   /** The ticket, as the caller has just read it. */
@@ -107,7 +109,7 @@ export function messageWriter(deps: AddMessageDeps): MessageWriter {
  * Adds a message to a ticket: one that was received, sent or is to be sent, or a note.
  *
  * The steps, and what is left if the process dies after one of them:
- * 1. Its files get the ticket as their owner: the sweeper of files removes them.
+ * 1. Its files, and its raw mail, get the ticket as their owner: the sweeper of files removes them.
  * 2. The message is stored unseen, with its mail: no reader sees it, the mailer does not send it, and the sweeper of unseen
  *    messages removes it.
  * 3. Its external id is claimed: the sweeper frees it together with the message. In this order it finds the id by the
@@ -126,12 +128,12 @@ async function addMessage(
   call: WriteCall,
   ticketId: number,
   message: NewMessage,
-  { read, mail: identity, ...options }: MessageOptions = {},
+  { read, mail: identity, assignRawMail, ...options }: MessageOptions = {},
 ): Promise<AddedMessage> {
   const id = await newConversationId(deps, call);
   const proposed = await newConversation(deps, call, message, { ticketId, id });
   const mail = await newMail(deps, proposed, read);
-  const claimed = await storeMessage(deps, proposed, { mail, identity });
+  const claimed = await storeMessage(deps, proposed, { mail, identity, assignRawMail });
   if ('known' in claimed) return { ...claimed.known, isInserted: false, isTaken: claimed.isTaken };
   const { conversation, isInserted } = claimed;
   const identified = await identifyBy(deps, conversation, { ...options, read });
@@ -257,10 +259,12 @@ type Claimed = { conversation: ConversationState; isInserted: boolean } | { know
 async function storeMessage(
   deps: AddMessageDeps,
   proposed: ConversationState,
-  parts: { mail: MailDocument | null; identity: MailIdentity | undefined },
+  parts: { mail: MailDocument | null; identity: MailIdentity | undefined } & Pick<MessageOptions, 'assignRawMail'>,
 ): Promise<Claimed> {
   const { messages, attachments } = deps;
-  await claimFiles(attachments, proposed.ticketId, proposed.attachments);
+  const { id: conversationId, ticketId } = proposed;
+  await claimFiles(attachments, ticketId, proposed.attachments);
+  await parts.assignRawMail?.({ ticketId, conversationId });
   const { conversation, isInserted } = await insertUnseen(deps, proposed, parts.mail);
   if (conversation.externalConversationId === null) return { conversation, isInserted };
   const { owner, isKnown, isTaken } = await claimExternalId(

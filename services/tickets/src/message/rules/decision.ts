@@ -46,6 +46,16 @@ export function decidePublishedDraft(
   return decide(ticket, message, context, 'conversation.published', { published: message.id });
 }
 
+/** Decides that a message has another text or other files: a new version of its ticket, which counts no message. */
+export function decideChangedMessage(
+  ticket: TicketState,
+  conversationId: number,
+  { now, header, input = {} }: Pick<MessageContext, 'now' | 'header' | 'input'>,
+): TicketDecision {
+  const change = setFields(ticket, input, now);
+  return { change: { ...change, event: { ...updatedEvent(ticket, change, header), conversationId } } };
+}
+
 /** Decides how the deletion of a private note changes its ticket. Source: docs/reference/api.md, Conversations. */
 export function decideDeletedNote(
   ticket: TicketState,

@@ -4,6 +4,8 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { HttpBody } from "../../api/v1/http_body_pb.ts";
+import { file_ticketing_api_v1_http_body } from "../../api/v1/http_body_pb.ts";
 import { file_ticketing_api_v1_options } from "../../api/v1/options_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -11,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file ticketing/tickets/v1/mail_service.proto.
  */
 export const file_ticketing_tickets_v1_mail_service: GenFile = /*@__PURE__*/
-  fileDesc("Cid0aWNrZXRpbmcvdGlja2V0cy92MS9tYWlsX3NlcnZpY2UucHJvdG8SFHRpY2tldGluZy50aWNrZXRzLnYxIowBChJSZWNlaXZlTWFpbFJlcXVlc3QSDAoEbWFpbBgBIAEoDBIiCg1zdWJjaGFubmVsX2lkGAIgASgFQgaKtRgCEAFIAIgBARIkCglrZWVwX2RhdGUYAyABKAhCDIq1GAiCAQVmYWxzZUgBiAEBQhAKDl9zdWJjaGFubmVsX2lkQgwKCl9rZWVwX2RhdGUilwEKE1JlY2VpdmVNYWlsUmVzcG9uc2USEQoJdGlja2V0X2lkGAEgASgFEhcKD2NvbnZlcnNhdGlvbl9pZBgCIAEoBRI6CgdvdXRjb21lGAMgASgOMikudGlja2V0aW5nLnRpY2tldHMudjEuUmVjZWl2ZWRNYWlsT3V0Y29tZRIYChBvdGhlcl90aWNrZXRfaWRzGAQgAygFKrgBChNSZWNlaXZlZE1haWxPdXRjb21lEiUKIVJFQ0VJVkVEX01BSUxfT1VUQ09NRV9VTlNQRUNJRklFRBAAEigKJFJFQ0VJVkVEX01BSUxfT1VUQ09NRV9USUNLRVRfQ1JFQVRFRBABEicKI1JFQ0VJVkVEX01BSUxfT1VUQ09NRV9NRVNTQUdFX0FEREVEEAISJwojUkVDRUlWRURfTUFJTF9PVVRDT01FX0FMUkVBRFlfS05PV04QAzKCAQoLTWFpbFNlcnZpY2UScwoLUmVjZWl2ZU1haWwSKC50aWNrZXRpbmcudGlja2V0cy52MS5SZWNlaXZlTWFpbFJlcXVlc3QaKS50aWNrZXRpbmcudGlja2V0cy52MS5SZWNlaXZlTWFpbFJlc3BvbnNlIg+KtRgFOICAgBSStRgCEAFiBnByb3RvMw", [file_ticketing_api_v1_options]);
+  fileDesc("Cid0aWNrZXRpbmcvdGlja2V0cy92MS9tYWlsX3NlcnZpY2UucHJvdG8SFHRpY2tldGluZy50aWNrZXRzLnYxIowBChJSZWNlaXZlTWFpbFJlcXVlc3QSDAoEbWFpbBgBIAEoDBIiCg1zdWJjaGFubmVsX2lkGAIgASgFQgaKtRgCEAFIAIgBARIkCglrZWVwX2RhdGUYAyABKAhCDIq1GAiCAQVmYWxzZUgBiAEBQhAKDl9zdWJjaGFubmVsX2lkQgwKCl9rZWVwX2RhdGUilwEKE1JlY2VpdmVNYWlsUmVzcG9uc2USEQoJdGlja2V0X2lkGAEgASgFEhcKD2NvbnZlcnNhdGlvbl9pZBgCIAEoBRI6CgdvdXRjb21lGAMgASgOMikudGlja2V0aW5nLnRpY2tldHMudjEuUmVjZWl2ZWRNYWlsT3V0Y29tZRIYChBvdGhlcl90aWNrZXRfaWRzGAQgAygFIk8KEUdldFJhd01haWxSZXF1ZXN0EhkKCXRpY2tldF9pZBgBIAEoBUIGirUYAhABEh8KD2NvbnZlcnNhdGlvbl9pZBgCIAEoBUIGirUYAhABIj4KEkdldFJhd01haWxSZXNwb25zZRIoCgRib2R5GAEgASgLMhoudGlja2V0aW5nLmFwaS52MS5IdHRwQm9keSI3ChRSZWFkTWFpbEFnYWluUmVxdWVzdBIfCg9jb252ZXJzYXRpb25faWQYASABKAVCBoq1GAIQASIqChVSZWFkTWFpbEFnYWluUmVzcG9uc2USEQoJdGlja2V0X2lkGAEgASgFKrgBChNSZWNlaXZlZE1haWxPdXRjb21lEiUKIVJFQ0VJVkVEX01BSUxfT1VUQ09NRV9VTlNQRUNJRklFRBAAEigKJFJFQ0VJVkVEX01BSUxfT1VUQ09NRV9USUNLRVRfQ1JFQVRFRBABEicKI1JFQ0VJVkVEX01BSUxfT1VUQ09NRV9NRVNTQUdFX0FEREVEEAISJwojUkVDRUlWRURfTUFJTF9PVVRDT01FX0FMUkVBRFlfS05PV04QAzKCBAoLTWFpbFNlcnZpY2UScwoLUmVjZWl2ZU1haWwSKC50aWNrZXRpbmcudGlja2V0cy52MS5SZWNlaXZlTWFpbFJlcXVlc3QaKS50aWNrZXRpbmcudGlja2V0cy52MS5SZWNlaXZlTWFpbFJlc3BvbnNlIg+KtRgFOICAgBSStRgCEAESzAEKCkdldFJhd01haWwSJy50aWNrZXRpbmcudGlja2V0cy52MS5HZXRSYXdNYWlsUmVxdWVzdBooLnRpY2tldGluZy50aWNrZXRzLnYxLkdldFJhd01haWxSZXNwb25zZSJpkAIBirUYUQoDR0VUEjYvdGlja2V0L3t0aWNrZXRfaWR9L2NvbnZlcnNhdGlvbi97Y29udmVyc2F0aW9uX2lkfS9yYXdIAVIObWVzc2FnZS9yZmM4MjJ4AZK1GA0KC3JlYWRSYXdNYWlsMAESrgEKDVJlYWRNYWlsQWdhaW4SKi50aWNrZXRpbmcudGlja2V0cy52MS5SZWFkTWFpbEFnYWluUmVxdWVzdBorLnRpY2tldGluZy50aWNrZXRzLnYxLlJlYWRNYWlsQWdhaW5SZXNwb25zZSJEkrUYHQobdXBkYXRlVGVjaG5pY2FsVGlja2V0RmllbGRzmrUYHwoMQ29udmVyc2F0aW9uEg9jb252ZXJzYXRpb25faWRiBnByb3RvMw", [file_ticketing_api_v1_http_body, file_ticketing_api_v1_options]);
 
 /**
  * An e-mail.
@@ -92,6 +94,97 @@ export const ReceiveMailResponseSchema: GenMessage<ReceiveMailResponse> = /*@__P
   messageDesc(file_ticketing_tickets_v1_mail_service, 1);
 
 /**
+ * Which e-mail to download.
+ *
+ * @generated from message ticketing.tickets.v1.GetRawMailRequest
+ */
+export type GetRawMailRequest = Message<"ticketing.tickets.v1.GetRawMailRequest"> & {
+  /**
+   * The id of the ticket.
+   *
+   * @generated from field: int32 ticket_id = 1;
+   */
+  ticketId: number;
+
+  /**
+   * The id of the message.
+   *
+   * @generated from field: int32 conversation_id = 2;
+   */
+  conversationId: number;
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.GetRawMailRequest.
+ * Use `create(GetRawMailRequestSchema)` to create a new message.
+ */
+export const GetRawMailRequestSchema: GenMessage<GetRawMailRequest> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_mail_service, 2);
+
+/**
+ * A piece of the e-mail.
+ *
+ * @generated from message ticketing.tickets.v1.GetRawMailResponse
+ */
+export type GetRawMailResponse = Message<"ticketing.tickets.v1.GetRawMailResponse"> & {
+  /**
+   * The piece.
+   *
+   * @generated from field: ticketing.api.v1.HttpBody body = 1;
+   */
+  body?: HttpBody | undefined;
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.GetRawMailResponse.
+ * Use `create(GetRawMailResponseSchema)` to create a new message.
+ */
+export const GetRawMailResponseSchema: GenMessage<GetRawMailResponse> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_mail_service, 3);
+
+/**
+ * Which e-mail to read again.
+ *
+ * @generated from message ticketing.tickets.v1.ReadMailAgainRequest
+ */
+export type ReadMailAgainRequest = Message<"ticketing.tickets.v1.ReadMailAgainRequest"> & {
+  /**
+   * The id of the message.
+   *
+   * @generated from field: int32 conversation_id = 1;
+   */
+  conversationId: number;
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.ReadMailAgainRequest.
+ * Use `create(ReadMailAgainRequestSchema)` to create a new message.
+ */
+export const ReadMailAgainRequestSchema: GenMessage<ReadMailAgainRequest> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_mail_service, 4);
+
+/**
+ * The e-mail was read again.
+ *
+ * @generated from message ticketing.tickets.v1.ReadMailAgainResponse
+ */
+export type ReadMailAgainResponse = Message<"ticketing.tickets.v1.ReadMailAgainResponse"> & {
+  /**
+   * The ticket of the message.
+   *
+   * @generated from field: int32 ticket_id = 1;
+   */
+  ticketId: number;
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.ReadMailAgainResponse.
+ * Use `create(ReadMailAgainResponseSchema)` to create a new message.
+ */
+export const ReadMailAgainResponseSchema: GenMessage<ReadMailAgainResponse> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_mail_service, 5);
+
+/**
  * The result of receiving an e-mail.
  *
  * @generated from enum ticketing.tickets.v1.ReceivedMailOutcome
@@ -140,7 +233,7 @@ export const ReceivedMailOutcomeSchema: GenEnum<ReceivedMailOutcome> = /*@__PURE
   enumDesc(file_ticketing_tickets_v1_mail_service, 0);
 
 /**
- * Takes in e-mails.
+ * Takes in e-mails, and keeps them as they were transferred.
  *
  * @generated from service ticketing.tickets.v1.MailService
  */
@@ -153,7 +246,8 @@ export const MailService: GenService<{
    *
    * Errors: `invalid_mail`, `mail_too_large`, `mail_loop`, `unknown_subchannel`,
    * `subchannel_disabled`, `settings_unavailable`; `storage_quota` if a person
-   * imports more files than the setting `fileMibPerDay` allows.
+   * imports more files than the setting `fileMibPerDay` allows. Beyond it the
+   * e-mail is taken in, but not kept as it was transferred.
    *
    * @generated from rpc ticketing.tickets.v1.MailService.ReceiveMail
    */
@@ -161,6 +255,35 @@ export const MailService: GenService<{
     methodKind: "unary";
     input: typeof ReceiveMailRequestSchema;
     output: typeof ReceiveMailResponseSchema;
+  },
+  /**
+   * Downloads a received e-mail as it was transferred, whole or in ranges. It is
+   * kept as long as the setting `rawMailDays` says.
+   *
+   * Errors: `ticket_not_found`, `conversation_not_found`; `raw_mail_not_found` if
+   * it is not kept, or the message is no received e-mail; `range_not_satisfiable`.
+   *
+   * @generated from rpc ticketing.tickets.v1.MailService.GetRawMail
+   */
+  getRawMail: {
+    methodKind: "server_streaming";
+    input: typeof GetRawMailRequestSchema;
+    output: typeof GetRawMailResponseSchema;
+  },
+  /**
+   * Reads a received e-mail again, and replaces the text and the files of its
+   * message, which keeps its id. It is one change of its ticket, and counts as no
+   * new message.
+   *
+   * Errors: `conversation_not_found`; `raw_mail_gone` if the e-mail is not kept;
+   * `invalid_mail`, `mail_too_large`; `storage_quota`; `concurrent_change`.
+   *
+   * @generated from rpc ticketing.tickets.v1.MailService.ReadMailAgain
+   */
+  readMailAgain: {
+    methodKind: "unary";
+    input: typeof ReadMailAgainRequestSchema;
+    output: typeof ReadMailAgainResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_ticketing_tickets_v1_mail_service, 0);
