@@ -153,8 +153,8 @@ test('every method that deletes something, or that needs a right to configure th
     const access = readAccessRule(method);
     const configures = access?.case === 'right' && rightsOfAdministrators.includes(access.value);
     const drops = readRestRule(method)?.method === 'DELETE' || /^(Delete|Drop)/.test(method.name);
-    // An admin may change the note of somebody else.
-    const changesStatement = method.name === 'UpdateConversation';
+    // An admin may change the note of somebody else, and the text of a mail.
+    const changesStatement = ['UpdateConversation', 'ReadMailAgain'].includes(method.name);
     return drops || changesStatement || (configures && !configureNothing.includes(method.name));
   };
   const listNames = (all: readonly DescMethod[]) => all.map(({ name }) => name).sort();
