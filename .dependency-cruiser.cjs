@@ -104,7 +104,7 @@ const arrows = {
     attachment: ['message', 'ticket'],
     erasure: ['ticket'],
     'inbound-mail': ['rules', 'message', 'ticket', 'text'],
-    'outbound-mail': ['rules', 'message', 'ticket'],
+    'outbound-mail': ['rules', 'message', 'ticket', 'text'],
   },
 };
 /** The folder of a feature, without the features that have a folder in it. */

@@ -27,6 +27,7 @@ export interface FileBytes {
   name: string;
   bytes: Uint8Array;
   inline: boolean;
+  contentId?: string | null;
 }
 
 /**
@@ -153,14 +154,14 @@ async function storeBase64(
 
 async function storeFile(
   context: FileContext,
-  { name: given, inline }: Omit<FileBytes, 'bytes'>,
+  { name: given, inline, contentId }: Omit<FileBytes, 'bytes'>,
   content: { head: Uint8Array; size: number; pieces: Iterable<Uint8Array> },
 ): Promise<AttachmentState> {
   const { head, size, pieces } = content;
   const { contentType, ending, width, height } = await sniffFile(head, head.length === size);
   const name = attachmentName(given, ending);
   const file = { name, size, contentType, fileEnding: readFileEnding(name) ?? ending, inline, width, height };
-  return storeContent(context, file, pieces);
+  return storeContent(context, { ...file, ...(contentId ? { contentId } : {}) }, pieces);
 }
 
 function requireValidInputs(inputs: readonly AttachmentInput[], places: readonly number[]): void {

@@ -9,13 +9,14 @@ export function attachmentMessages(path: string, attachments: readonly Attachmen
 
 function attachmentMessage(
   path: string,
-  { id, name, size, contentType, fileEnding, inline, width, height, createdAt }: AttachmentState,
+  { id, name, size, contentType, fileEnding, inline, contentId, width, height, createdAt }: AttachmentState,
 ): Attachment {
   return {
     $typeName: 'ticketing.tickets.v1.Attachment',
     ...{ id, name, size, contentType, inline },
     url: `${path}/attachment/${id}`,
     createdAt: toTimestamp(createdAt),
+    ...(contentId ? { contentId } : {}),
     ...(fileEnding === null ? {} : { fileEnding }),
     ...(width === null ? {} : { width }),
     ...(height === null ? {} : { height }),

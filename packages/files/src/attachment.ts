@@ -13,6 +13,8 @@ export interface AttachmentState {
   fileEnding: string | null;
   /** Whether the file is shown inside the text. */
   inline: boolean;
+  /** The id by which the text shows it (`cid:`), if it came with one. */
+  contentId?: string | null;
   width: number | null;
   height: number | null;
   createdAt: number;

@@ -52,7 +52,9 @@ const ATTRIBUTES_OF: Record<string, string[]> = {
 const SHOWN_ATTRIBUTES = new Set(Object.values(ATTRIBUTES_OF).flat());
 
 const LINK = /^(?:https?:\/\/|mailto:|tel:)/i;
-const IMAGE = /^(?:https:\/\/|cid:|data:image\/(?:png|jpe?g|gif|webp);base64,[a-z0-9+/=\s]*$)/i;
+/** The images that a body may show: also files of tickets and templates, by their paths. */
+const IMAGE =
+  /^(?:https:\/\/|cid:|data:image\/(?:png|jpe?g|gif|webp);base64,[a-z0-9+/=\s]*$|\/(?:ticket|template)\/\d{1,10}\/attachment\/[a-z0-9]{8}$)/i;
 
 const OPTIONS: sanitizeHtml.IOptions = {
   allowedTags: [...shownElements],

@@ -17,7 +17,7 @@ import { derivedKey } from '@ticketing/store/paging/derived-key.ts';
 import { applyAnalysis, recordExecution, replaceAutoExecution } from './analysis/apply.ts';
 import { analysisRequestStore, firstAnalysis } from './analysis/request-store.ts';
 import { analysisTimeoutMs, openAnalyses } from './analysis/requests.ts';
-import { type AttachmentDeps, deleteAttachment, getAttachment } from './attachment/attachments.ts';
+import { type AttachmentDeps, deleteAttachment, findTicketFiles, getAttachment } from './attachment/attachments.ts';
 import { bulkStore } from './bulk/store.ts';
 import { openBulks, updateTickets } from './bulk/update.ts';
 import type { TicketsConfig } from './config.ts';
@@ -102,7 +102,17 @@ export function openFeatures(parts: FeatureParts) {
   const attachments = fileContext(connection, { outbound, runtime, settings });
   const searches = keyedSlots(searchesPerCaller);
   const tokens = ticketTokens(derivedKey(config.signingKeyFile, 'ticket token'));
-  const mailer = openMailer({ ...stores, files: attachments.files, ticketTokens: tokens, settings }, parts);
+  const mailer = openMailer(
+    {
+      ...stores,
+      files: attachments.files,
+      findFiles: (ticketId) => findTicketFiles(stores, ticketId),
+      toText: (html, plain) => textWork.mailText(html, plain, { profileId: null, kind: 'service', service: 'mailer' }),
+      ticketTokens: tokens,
+      settings,
+    },
+    parts,
+  );
   const { customers, embedded, responses } = openCustomers(parts, tickets);
   const { analyses, sessions, templates, templateFiles } = openCalledServices(parts);
 

@@ -26,6 +26,8 @@ export interface TicketSettings extends FileSettings {
   genericTemplateId: number | null;
   /** For how many days raw mails are kept; 0 for none. */
   rawMailDays: number;
+  /** Whether the texts of received mails carry their images themselves. */
+  embedMailImages: boolean;
   /** The time that SLAs are measured in. */
   businessTime: BusinessTime;
   /** The ERP system from which customers and contracts are read. */
@@ -87,6 +89,7 @@ export function readSettings(configuration: Configuration): TicketSettings {
     mailFrom: settings?.mailFrom ?? null,
     genericTemplateId: settings?.genericTemplateId ?? null,
     rawMailDays: settings?.rawMailDays ?? defaultConfiguration.settings?.rawMailDays ?? 0,
+    embedMailImages: settings?.embedMailImages ?? false,
     businessTime: toBusinessTime(settings?.businessHours),
     erpAdapter: settings?.erpAdapter === ErpAdapter.HTTP ? 'http' : 'embedded',
     erpBaseUrl: settings?.erpBaseUrl ?? null,

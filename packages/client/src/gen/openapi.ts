@@ -1401,6 +1401,8 @@ export interface components {
              * @example 2026-01-31 09:10:00
              */
             createdAt: string | null;
+            /** @description The id by which the text of an e-mail names it (`cid:`): its `Content-ID` without angle brackets, else its `Content-Location`. */
+            contentId: string | null;
         };
         /** @description A file to attach: either fetched from `url` or given as `base64`. */
         AttachmentInput: {

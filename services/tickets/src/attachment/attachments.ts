@@ -121,6 +121,12 @@ async function findListed(
   return { ofTicket: ticket.attachments, ofMessages, openingMessageId, conversationIds: ids };
 }
 
+/** Finds the files of a ticket and of its messages. */
+export async function findTicketFiles(stores: Stores, ticketId: number): Promise<readonly AttachmentState[]> {
+  const { ofTicket, ofMessages } = await findListed(stores, ticketId);
+  return [...ofTicket, ...ofMessages.flatMap(({ attachments }) => attachments)];
+}
+
 /**
  * Finds a file of a ticket or of one of its messages.
  *

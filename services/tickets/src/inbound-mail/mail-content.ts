@@ -4,6 +4,7 @@ import { oneLine } from '../rules/mail-headers.ts';
 import { declaredInHtml, decodeText } from './charsets.ts';
 import { mailLimits as limits, type MailFile } from './mail.ts';
 import { decodeWords } from './mail-header.ts';
+import { connectImages, type ImageFile } from './mail-images.ts';
 import { firstValue, type MimePart, splitMail } from './mime.ts';
 import { readSignedMail } from './signed-mail.ts';
 import { readTnef } from './tnef.ts';
@@ -13,6 +14,12 @@ export interface MailContent {
   body: string;
   isHtml: boolean;
   files: readonly MailFile[];
+}
+
+/** How a mail is read. */
+export interface ReadOptions {
+  /** Whether the text carries its images itself, within the limit of a body, instead of naming files. */
+  embedsImages?: boolean;
 }
 
 /** A text in one or two forms. */
@@ -36,24 +43,21 @@ interface Place {
  *
  * Source: docs/reference/api.md, Incoming mail.
  */
-export async function readContent(mail: MimePart): Promise<MailContent> {
+export async function readContent(mail: MimePart, { embedsImages = false }: ReadOptions = {}): Promise<MailContent> {
   const collector = new Collector();
   await collector.add(mail, { alternative: undefined, isInReport: false, depth: 0 });
   const { texts, files } = collector;
   const isHtml = texts.some(({ html }) => html !== undefined);
   const shown = texts.map(({ plain = '', html }) => (isHtml ? (html ?? toHtml(plain)) : plain));
   const body = cutBytes(shown.join('\n').replaceAll('\0', ''), limits.bodyBytes);
-  const inHtml = isHtml ? body : '';
-  return { body, isHtml, files: files.map((file) => toMailFile(file, inHtml)) };
+  const { html, shown: images } = connectImages(isHtml ? body : '', files, embedsImages ? limits.bodyBytes : undefined);
+  return { body: isHtml ? html : body, isHtml, files: files.map((file) => toMailFile(file, images.has(file))) };
 }
 
 /** A file as its sender has written it. Texts are not decoded. */
-interface SentFile {
+interface SentFile extends ImageFile {
   name: string;
   type: string;
-  /** With its angle brackets, if it has them; empty without one. */
-  contentId: string;
-  bytes: Uint8Array;
 }
 
 class Collector {
@@ -122,7 +126,8 @@ class Collector {
     const hasText = this.texts.some(({ plain = '', html = '' }) => plain.trim() !== '' || html.trim() !== '');
     if (!hasText && body !== null) this.texts.splice(0, Infinity, isHtml ? { html: body } : { plain: body });
     for (const { name, mimeType, contentId, ...file } of files) {
-      this.files.push({ ...file, name: name ?? '', type: mimeType ?? '', contentId: contentId ?? '' });
+      const ids = toContentIds(contentId ?? '', '');
+      this.files.push({ ...file, ...ids, name: name ?? '', type: mimeType ?? '' });
     }
     return true;
   }
@@ -131,7 +136,7 @@ class Collector {
     this.files.push({
       name: part.name,
       type: part.type,
-      contentId: firstValue(part, 'content-id'),
+      ...toContentIds(firstValue(part, 'content-id'), firstValue(part, 'content-location')),
       bytes: part.content(),
     });
   }
@@ -180,10 +185,16 @@ function toHtml(plain: string): string {
   return `<div>${escaped.replaceAll('\n', '<br>\n')}</div>`;
 }
 
-function toMailFile({ name, type, contentId, bytes }: SentFile, html: string): MailFile {
-  const id = contentId.trim().replace(/^<|>$/g, '');
+/** By what a text may show a file. A file that has only a location has it as its id, so that clients can find it. */
+function toContentIds(id: string, location: string): Pick<SentFile, 'contentId' | 'location'> {
+  const [written, place] = [oneLine(id).trim().replace(/^<|>$/g, ''), oneLine(location).trim()];
+  const [contentId = null] = [written, place].filter((text) => text !== '' && text.length <= limits.contentIdChars);
+  return { contentId, location: place };
+}
+
+function toMailFile({ name, type, contentId, bytes }: SentFile, inline: boolean): MailFile {
   const shown = cutChars(oneLine(name).trim(), limits.nameChars) || defaultName(type);
-  return { name: shown, bytes, inline: id !== '' && html.includes(`cid:${id}`) };
+  return { name: shown, bytes, inline, contentId };
 }
 
 /** A name by the declared type; empty if that says nothing, so that the content decides. */

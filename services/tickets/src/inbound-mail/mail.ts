@@ -24,6 +24,7 @@ export const mailLimits = {
   bodyBytes: 5 * mib,
   subjectChars: 998,
   nameChars: 320,
+  contentIdChars: 998,
   recipients: 500,
   /** In which one mail is taken in. The SMTP receiver lets the sender transfer it again for the others. */
   mailboxes: 10,
@@ -34,7 +35,7 @@ export interface ParsedMail {
   /** With its angle brackets; null if there is none. */
   messageId: string | null;
   /**
-   * SHA-256 of its author, date, subject and parts, in hexadecimal, by which a mail that is transferred again is known.
+   * The digest of its author, date, subject and parts, by which a mail that is transferred again is known.
    * Without a date, by which repeated mails of a machine differ, it is that of all bytes.
    */
   digest: string;
@@ -66,6 +67,8 @@ export interface MailFile {
   bytes: Uint8Array;
   /** Whether the HTML shows it. */
   inline: boolean;
+  /** Its `Content-ID` without angle brackets, else its `Content-Location`; null without either. */
+  contentId: string | null;
 }
 
 /** Why a mail is not taken in. */

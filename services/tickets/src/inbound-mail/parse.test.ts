@@ -138,7 +138,28 @@ describe('the headers of a mail', () => {
       answeredIds: [],
       date: null,
     });
-    expect((await parsed(`${head}\r\na`)).digest).not.toBe((await parsed(`${head}\r\nb`)).digest);
+  });
+
+  it('make its digest with its parts, however it is transferred', async () => {
+    const digest = async (mail: string) => (await parsed(bytesOf(mail, 'latin1'))).digest;
+    const dated = `${head}Date: Thu, 22 Aug 2002 12:46:18 +0200\r\nSubject: a b\r\n`;
+    const inLatin1 = 'Content-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding:';
+    const plain = await digest(`${dated}${inLatin1} 8bit\r\n\r\nGr\xfc\xdfe\r\n`);
+    for (const same of [
+      `Received: x\r\n${dated}${inLatin1} quoted-printable\r\n\r\nGr=FC=DFe\r\n`,
+      `${dated}${inLatin1} base64\r\n\r\nR3L832U=\r\n`,
+      `${dated.replace('a b', 'a\r\n b')}${inLatin1} 8bit\r\n\r\nGr\xfc\xdfe\r\n\r\n`.replaceAll('\r\n', '\n'),
+    ]) {
+      expect(await digest(same)).toBe(plain);
+    }
+    for (const other of [
+      `${dated}${inLatin1} 8bit\r\n\r\nGrosse\r\n`,
+      `${dated.replace('a b', 'a c')}${inLatin1} 8bit\r\n\r\nGr\xfc\xdfe\r\n`,
+      `${dated.replace(':18', ':19')}${inLatin1} 8bit\r\n\r\nGr\xfc\xdfe\r\n`,
+    ]) {
+      expect(await digest(other)).not.toBe(plain);
+    }
+    expect(await digest(`${head}\r\na`)).not.toBe(await digest(`${head}\r\nb`));
   });
 
   it('of a report name the mail that it is about, wherever the server has put it', async () => {

@@ -1,43 +1,46 @@
 import { createHash } from 'node:crypto';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
+import { digestPrefix } from '../message/external-id-store.ts';
 import { foldedAddress, oneLine } from '../rules/mail-headers.ts';
 import { readAddresses, readAuthor } from './addresses.ts';
 import { mailLimits as limits, type MailFile, type ParsedMail, type UnreadableMail } from './mail.ts';
-import { readContent } from './mail-content.ts';
+import { type ReadOptions, readContent } from './mail-content.ts';
 import { decodeWords, type MailHeader } from './mail-header.ts';
 import { answeredIds, ownMessageId, threadIds } from './message-ids.ts';
-import { MailStructureError, splitMail } from './mime.ts';
+import { MailStructureError, type MimePart, splitMail } from './mime.ts';
 
 /**
  * Reads a mail in the format of RFC 5322. Texts beyond their limits are cut, control characters in headers are replaced
  * by spaces, and addresses that are not valid are kept as texts, so that few mails are unreadable: those that are empty,
  * have no sender, are nested too deep, or have too many headers, parts or files.
  */
-export async function parseMail(raw: Uint8Array): Promise<ParsedMail | UnreadableMail> {
+export async function parseMail(raw: Uint8Array, options?: ReadOptions): Promise<ParsedMail | UnreadableMail> {
   if (raw.length > limits.bytes) return tooLarge('The mail has more than 40 MiB.');
   try {
-    return await parse(raw);
+    return await parse(raw, options);
   } catch (error) {
     if (error instanceof MailStructureError) return unreadable(error.message);
     throw error;
   }
 }
 
-async function parse(raw: Uint8Array): Promise<ParsedMail | UnreadableMail> {
+async function parse(raw: Uint8Array, options: ReadOptions | undefined): Promise<ParsedMail | UnreadableMail> {
   const mail = await splitMail(raw);
   if (mail.headers.length === 0) return unreadable('The mail is empty.');
   const listValues = (...names: readonly string[]) =>
     names.flatMap((name) => mail.headers.filter(({ key }) => key === name).map(({ value }) => value));
   const author = readAuthor(listValues('from', 'sender', 'reply-to', 'return-path'));
   if (!author) return unreadable('The mail has no sender.');
-  const { body, isHtml, files } = await readContent(mail);
+  const { body, isHtml, files } = await readContent(mail, options);
   const problem = findProblem(files);
   if (problem) return problem;
   const [date] = listValues('date');
   const subject = cutChars(oneLine(decodeWords(listValues('subject')[0] ?? '')).trim(), limits.subjectChars) || null;
   return {
     messageId: ownMessageId(listValues('message-id')[0] ?? ''),
-    digest: date === undefined ? sha256(raw) : contentDigest([foldedAddress(author.from), date, subject, body], files),
+    digest: toDigest(
+      date === undefined ? raw : content(mail, [foldedAddress(author.from), date, listValues('subject')[0] ?? '']),
+    ),
     answeredIds: answeredIds(mail),
     references: threadIds(mail),
     date: readDate(date),
@@ -53,9 +56,27 @@ async function parse(raw: Uint8Array): Promise<ParsedMail | UnreadableMail> {
   };
 }
 
-/** The digest of what a mail says. Headers that differ between two transfers of a mail are no part of it. */
-function contentDigest(texts: readonly (string | null)[], files: readonly MailFile[]): string {
-  return sha256(JSON.stringify([texts, files.map(({ name, bytes }) => [name, sha256(bytes)])]));
+/**
+ * What a mail says, for its digest. Headers, transfer encodings and line breaks that differ between two transfers of it are no
+ * part of it, and nor is how this version reads charsets and texts: a mail stays known when that changes.
+ */
+function content(mail: MimePart, texts: readonly string[]): string {
+  const unfolded = texts.map((text) => text.replace(/\s+/g, ' ').trim());
+  return JSON.stringify([unfolded, leaves(mail).map(partDigest)]);
+}
+
+function leaves(part: MimePart): readonly MimePart[] {
+  return part.parts.length === 0 ? [part] : part.parts.flatMap(leaves);
+}
+
+function partDigest(part: MimePart): string {
+  const bytes = part.content();
+  if (!part.type.startsWith('text/')) return sha256(bytes);
+  return sha256(bytes.toString('latin1').replace(/\r\n?/g, '\n').trimEnd());
+}
+
+function toDigest(data: string | Uint8Array): string {
+  return digestPrefix + sha256(data);
 }
 
 function sha256(data: string | Uint8Array): string {

@@ -22,7 +22,7 @@ import { ticketSubject } from '../ticket/store/document.ts';
 import type { MailFile, ParsedMail } from './mail.ts';
 import { type RawMailDeps, readRawMail } from './raw-mail.ts';
 import type { MailReader } from './reader.ts';
-import { attachMailFiles, requireReadable } from './to-ticket.ts';
+import { attachMailFiles, readOptions, requireReadable } from './to-ticket.ts';
 
 interface ReadAgainDeps extends RawMailDeps {
   mailReader: Pick<MailReader, 'read'>;
@@ -62,7 +62,9 @@ export async function readMailAgain(
   const message = { ticketId, conversationId };
   await findConversation(deps, message);
   const raw = await readRawMail(deps.attachments, { key, size: part.size });
-  const { files: mailFiles, ...mail } = requireReadable(await deps.mailReader.read(callerKey(call.caller), raw));
+  const { files: mailFiles, ...mail } = requireReadable(
+    await deps.mailReader.read(callerKey(call.caller), raw, readOptions(await deps.settings())),
+  );
   const body = mail.body ?? '';
   const made = await deps.textWork.bodyFields(body, call.caller, !mail.isHtml);
   const { subject, fromName, isHtml } = mail;

@@ -3,6 +3,7 @@ import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { mailLimits, type ParsedMail, type UnreadableMail } from './mail.ts';
 import type { MailFunctions } from './mail.worker.ts';
+import type { ReadOptions } from './mail-content.ts';
 import { parseMail } from './parse.ts';
 
 /** Reads mails: small ones at once, all others in a separate process (docs/decisions/0037). */
@@ -12,7 +13,7 @@ export interface MailReader {
    *
    * Errors: sandbox_busy, if too many large mails wait; sandbox_crashed, if two processes ended without a limit.
    */
-  read(sender: string, raw: Uint8Array): Promise<ParsedMail | UnreadableMail>;
+  read(sender: string, raw: Uint8Array, options?: ReadOptions): Promise<ParsedMail | UnreadableMail>;
   close(): Promise<void>;
 }
 
@@ -43,9 +44,9 @@ export function openMailReader(
 ): MailReader {
   const sandbox = open(new URL('./mail.worker.ts', import.meta.url), { ...limits, ...changedLimits });
   return {
-    async read(sender, raw) {
-      if (isSmall(raw)) return parseMail(raw);
-      const parse = () => sandbox.run(sender, 'parseMail', raw);
+    async read(sender, raw, options) {
+      if (isSmall(raw)) return parseMail(raw, options);
+      const parse = () => sandbox.run(sender, 'parseMail', raw, options);
       const warning = 'a mail was not read, because its worker exceeded a limit';
       return runWithinLimits(parse, log, warning, () => unreadable);
     },

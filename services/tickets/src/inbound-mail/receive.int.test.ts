@@ -21,6 +21,7 @@ import { maxMessagesBeforeLoop } from './receive.ts';
 let tickets: TicketsHarness;
 let database: Database;
 let isKnown = true;
+let embedMailImages = false;
 const mailbox = (address: string, changed = {}): KnownSubchannel => ({
   enabled: true,
   interface: 'imap',
@@ -36,7 +37,7 @@ const subchannels = new Map<number, KnownSubchannel>([
 
 const settings = async (age?: SettingsAge) => {
   if (age === 'owner' && !isKnown) throw new DomainError('unavailable', 'settings_unavailable', 'Not now.');
-  return { ...defaultSettings, subchannels: isKnown ? subchannels : undefined };
+  return { ...defaultSettings, embedMailImages, subchannels: isKnown ? subchannels : undefined };
 };
 
 beforeAll(async () => {
@@ -45,6 +46,7 @@ beforeAll(async () => {
 });
 afterEach(() => {
   isKnown = true;
+  embedMailImages = false;
   vi.restoreAllMocks();
 });
 afterAll(async () => {
@@ -441,6 +443,36 @@ describe('files', () => {
     const added = await receive(withFile(`In-Reply-To: ${id}\r\n`));
     const message = (await list(created.ticketId)).at(-1);
     expect(message).toMatchObject({ id: added.conversationId, attachments: [{ name: 'a.pdf' }] });
+  });
+
+  describe('which the text shows', () => {
+    const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+    const picture = (headers = '') =>
+      mailOf({
+        headers: `${headers}Content-Type: multipart/related; boundary=b\r\n`,
+        body: [
+          ...['--b', 'Content-Type: text/html', '', '<p>Here:</p><img src="cid:One@x">', '--b'],
+          ...['Content-Type: image/png; name=p.png', 'Content-ID: <one@x>', 'Content-Transfer-Encoding: base64', ''],
+          ...[pixel, '--b--'],
+        ].join('\r\n'),
+      });
+
+    test('are found by their paths in the text, of a ticket and of a message', async () => {
+      const { ticketId } = await receive(picture());
+      const [{ attachments }] = await list(ticketId);
+      expect(attachments).toMatchObject([{ name: 'p.png', inline: true, contentId: 'one@x' }]);
+      const [{ url }] = attachments;
+      const html = `<p>Here:</p><img src="${url}" />`;
+      expect((await read(ticketId)).body.trim()).toBe(html);
+      expect((await list(ticketId))[0].body.trim()).toBe(html);
+      expect((await tickets.request('GET', url)).bytes.toString('base64')).toBe(pixel);
+    });
+
+    test('stand in the text itself if a setting says so', async () => {
+      embedMailImages = true;
+      const { ticketId } = await receive(picture());
+      expect((await read(ticketId)).body.trim()).toBe(`<p>Here:</p><img src="data:image/png;base64,${pixel}" />`);
+    });
   });
 
   test('may be more than a request can have', async () => {

@@ -30,6 +30,7 @@ import {
   createTicketOfMail,
   type InboundMailDeps,
   mailIdentity,
+  readOptions,
   requireReadable,
 } from './to-ticket.ts';
 
@@ -174,14 +175,15 @@ function isOfSender(
 
 /** The mail, once for each mailbox that has received it, or once without a mailbox. */
 async function readMail(deps: InboundMailDeps, arrived: ArrivedMail): Promise<[IncomingMail, ...IncomingMail[]]> {
-  const mail = requireReadable(await deps.mailReader.read(arrived.sender, arrived.raw));
-  const now = secondsNow(deps.attachments.runtime);
   const settings = await deps.settings();
+  const { sender, raw } = arrived;
+  const mail = requireReadable(await deps.mailReader.read(sender, raw, readOptions(settings)));
+  const now = secondsNow(deps.attachments.runtime);
   const programs = programRules(settings);
   const author = authorAddress(mail, programs.isOurs);
   const incoming = {
     mail,
-    raw: arrived.raw,
+    raw,
     receivedAt: arrived.keepDate && mail.date !== null && mail.date >= 0 ? Math.min(mail.date, now) : now,
     isProgrammatic: arrived.returnPath === '' || isProgrammatic(programs, mail.headers),
     author: author === mail.from ? null : author,

@@ -13,7 +13,7 @@ import { isPartOfTicket } from '../message/checks.ts';
 import { isSameMail, type MailIdentity } from '../message/external-id-store.ts';
 import type { TicketTokens } from '../message/rules/outgoing-mail.ts';
 import { mailThread } from '../rules/mail-thread.ts';
-import type { ReadSettings } from '../settings.ts';
+import type { ReadSettings, TicketSettings } from '../settings.ts';
 import type { TextWork } from '../text/work.ts';
 import type { TicketWrites } from '../ticket/create.ts';
 import { decideTicket } from '../ticket/insert.ts';
@@ -28,6 +28,7 @@ import type {
   ReceivedMail,
   UnreadableMail,
 } from './mail.ts';
+import type { ReadOptions } from './mail-content.ts';
 import { assignRawMail, type RawMail, storeRawMail } from './raw-mail.ts';
 import type { MailReader } from './reader.ts';
 
@@ -46,6 +47,11 @@ export interface InboundMailDeps {
 interface NewTickets extends Pick<TicketWrites, 'draft' | 'insert'> {
   ids: Pick<IdSequence, 'next'>;
   textWork: Pick<TextWork, 'bodyFields'>;
+}
+
+/** How the settings say that mails are read. */
+export function readOptions({ embedMailImages }: Pick<TicketSettings, 'embedMailImages'>): ReadOptions {
+  return { embedsImages: embedMailImages };
 }
 
 /** Refuses a mail that cannot be read. Errors: invalid_mail, mail_too_large. */

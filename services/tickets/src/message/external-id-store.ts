@@ -9,6 +9,9 @@ export interface MessageReference {
   conversationId: number;
 }
 
+/** What digests of mails begin with. Those of versions that made them otherwise are not compared. */
+export const digestPrefix = '2:';
+
 /** By what a mail is known, besides its `Message-ID`. */
 export interface MailIdentity {
   /** The digest of its author, date, subject and parts. */
@@ -24,14 +27,14 @@ export interface ClaimedId extends MessageReference {
 
 /**
  * Whether an external id was claimed for a mail that has arrived again: for the same mailbox, or in the ticket that it
- * answers. Undefined if the claim names no mail.
+ * answers. Undefined if the claim names no mail, or has the digest of an earlier version.
  */
 export function isSameMail(
   claimed: ClaimedId,
   { digest, mailbox }: MailIdentity,
   answeredTicketId: number | undefined,
 ): boolean | undefined {
-  if (!claimed.mail) return undefined;
+  if (!claimed.mail?.digest.startsWith(digestPrefix)) return undefined;
   return claimed.mail.digest === digest && (claimed.mail.mailbox === mailbox || claimed.ticketId === answeredTicketId);
 }
 

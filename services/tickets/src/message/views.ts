@@ -128,7 +128,7 @@ async function showMessages(
   for (const { conversation, isDraft } of shown) {
     const textOptions = { ...options, isText: conversation.type === ContentType.TEXT };
     const current = await withCurrentTexts(textWork, conversation, textOptions, conversations.setDerived);
-    const body = await shownBody(current);
+    const body = await shownBody(current, current.ticketId);
     const subchannelId = shownSubchannelId(current, subchannels);
     messages.push(toProto({ ...current, subchannelId }, isDraft, body, profiles));
   }

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { seededBytes } from '@ticketing/testkit/seed.ts';
 import fc from 'fast-check';
 import PostalMime, { type Email } from 'postal-mime';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type OutgoingMail, ticketTokens } from '../message/rules/outgoing-mail.ts';
 import { type ComposeOptions, composeMail, mailPauseMs } from './attempt.ts';
 
@@ -37,7 +37,8 @@ const mail: OutgoingMail = {
 
 function compose(changes: Partial<OutgoingMail>, options: Partial<ComposeOptions> = {}) {
   const recipients = ['kim@example.com'];
-  return composeMail({ ...mail, ...changes }, { sender, recipients, tokens, openFile: () => fileOf(''), ...options });
+  const defaults = { sender, recipients, tokens, ticketFiles: [], openFile: () => fileOf('') };
+  return composeMail({ ...mail, ...changes }, { ...defaults, ...options });
 }
 
 async function* fileOf(content: string | Uint8Array) {
@@ -251,4 +252,74 @@ test.each(['\n', '=', 'ä', ' ', '\r', 'x ', '\r\n', '😀'])('a text and a file
   const normal = (value = '') => value.replace(/\r\n?|\n/g, '\n').trim();
   expect(normal(email.text) === normal(`>${text}<`)).toBe(true);
   expect(Buffer.from(email.attachments[0]?.content as ArrayBuffer).equals(Buffer.from(text))).toBe(true);
+});
+
+describe('the images that a text shows are inline parts:', () => {
+  const image = (id: string, changed = {}) => ({
+    ...file,
+    id,
+    key: id,
+    name: `${id}.png`,
+    contentType: 'image/png',
+    ...changed,
+  });
+  const sent = async (
+    html: string,
+    changes: Partial<OutgoingMail> = {},
+    ticketFiles: ComposeOptions['ticketFiles'] = [],
+  ) => {
+    const email = await parsed({ html, ...changes }, { ticketFiles, openFile: ({ id }) => fileOf(id) });
+    const parts = email.attachments.map(({ contentId, filename, mimeType, disposition, content, related }) => ({
+      ...{ contentId, filename, mimeType, disposition, related: related === true },
+      text: Buffer.from(content as ArrayBuffer).toString(),
+    }));
+    return { html: email.html, parts };
+  };
+  const part = { mimeType: 'image/png', disposition: 'inline', related: true };
+  const url = (nth: number) => `cid:image${nth}.7.5.abc@shop.example`;
+  const id = (nth: number) => `<image${nth}.7.5.abc@shop.example>`;
+
+  test('a pasted one, once however often it is shown', async () => {
+    const pasted = '<img alt="a" src="data:image/png;base64,aGV5" />';
+    const { html, parts } = await sent(`<p>Hi</p>${pasted}${pasted}`);
+    expect(html).toBe(`<p>Hi</p><img alt="a" src="${url(1)}" /><img alt="a" src="${url(1)}" />\n`);
+    expect(parts).toEqual([{ ...part, contentId: id(1), filename: 'image1.png', text: 'hey' }]);
+  });
+
+  test('a file of the ticket, as a quote of a mail names it, beside the files of the message', async () => {
+    const quote = '<blockquote><img src="/ticket/7/attachment/bbbbbbbb" /><img src="cid:c@x" /></blockquote>';
+    const files = [image('bbbbbbbb'), image('cccccccc', { contentId: 'c@x' })];
+    const { html, parts } = await sent(quote, { attachments: [file] }, files);
+    expect(html).toBe(`<blockquote><img src="${url(1)}" /><img src="${url(2)}" /></blockquote>\n`);
+    expect(parts.map(({ contentId, text, related }) => [contentId, text, related])).toEqual([
+      [id(1), 'bbbbbbbb', true],
+      [id(2), 'cccccccc', true],
+      [undefined, 'aaaaaaaa', false],
+    ]);
+  });
+
+  test('a file of the message itself, which is then sent once', async () => {
+    const attachments = [image('bbbbbbbb')];
+    const { parts } = await sent('<img src="/ticket/7/attachment/bbbbbbbb" />', { attachments }, [image('bbbbbbbb')]);
+    expect(parts).toEqual([{ ...part, contentId: id(1), filename: 'bbbbbbbb.png', text: 'bbbbbbbb' }]);
+  });
+
+  test.each([
+    ['a file of another ticket', '/ticket/8/attachment/bbbbbbbb', [image('bbbbbbbb')]],
+    ['a file that is gone', '/ticket/7/attachment/cccccccc', [image('bbbbbbbb')]],
+    [
+      'a file that is no image',
+      '/ticket/7/attachment/bbbbbbbb',
+      [image('bbbbbbbb', { contentType: 'application/pdf' })],
+    ],
+    ['a file without room', '/ticket/7/attachment/bbbbbbbb', [image('bbbbbbbb', { size: 25 * 1024 * 1024 + 1 })]],
+    ['a file of a template', '/template/7/attachment/bbbbbbbb', []],
+  ])('but not %s, whose path means nothing to the recipient', async (_name, source, files) => {
+    expect(await sent(`<img src="${source}" />`, {}, files)).toEqual({ html: '<img src="" />\n', parts: [] });
+  });
+
+  test('and not one on the web, or of an unknown id', async () => {
+    const html = '<img src="https://example.org/a.png" /><img src="cid:none" />';
+    expect(await sent(html)).toEqual({ html: `${html}\n`, parts: [] });
+  });
 });

@@ -15,6 +15,7 @@ import {
 import { chooseSender } from '../message/rules/reply.ts';
 import { oneLine } from '../rules/mail-headers.ts';
 import type { SenderSettings } from '../ticket/rules/subchannels.ts';
+import { type EmbeddedImage, embedImages, showsFiles } from './embedded-images.ts';
 import type { MailState } from './store.ts';
 import type { ComposedMail, MailOutcome, MailTransport } from './transport.ts';
 
@@ -22,7 +23,11 @@ import type { ComposedMail, MailOutcome, MailTransport } from './transport.ts';
 export interface AttemptContext {
   transport: MailTransport;
   openFile: ComposeOptions['openFile'];
+  /** Finds the files of a ticket and of its messages. */
+  findFiles(ticketId: number): Promise<readonly AttachmentState[]>;
   tokens: TicketTokens;
+  /** Makes the text part of a mail with HTML. */
+  toText(html: string, plain: string): Promise<string>;
   /** From 0 to 1. */
   random(): number;
 }
@@ -52,12 +57,18 @@ export async function attemptMail(
       : failed('no_recipient: the mail has no recipient');
   }
   const { transport, openFile, tokens } = context;
-  const composed = composeMail(mail, {
-    sender: { address: from, name: fromName },
-    recipients: addresses,
-    tokens,
-    openFile,
-  });
+  const ticketFiles = showsFiles(mail) ? await context.findFiles(mail.ticketId) : [];
+  const text = mail.html === null ? mail.text : await context.toText(mail.html, mail.text);
+  const composed = composeMail(
+    { ...mail, text },
+    {
+      ticketFiles,
+      sender: { address: from, name: fromName },
+      recipients: addresses,
+      tokens,
+      openFile,
+    },
+  );
   const outcome = await transport.send(composed, signal);
   return stateAfter(context, mail, invalid.length > 0 ? withInvalid(outcome, invalid) : outcome);
 }
@@ -106,6 +117,8 @@ export interface ComposeOptions {
   /** The recipients of the envelope. The headers name all of `to` and `cc`, also those that the mail has reached. */
   recipients: readonly string[];
   tokens: TicketTokens;
+  /** The files of the ticket that the text may show. */
+  ticketFiles: readonly AttachmentState[];
   /** Reads the bytes of a file of the mail. */
   openFile(attachment: AttachmentState): AsyncIterable<Uint8Array>;
 }
@@ -120,9 +133,11 @@ const pieceBytes = 16 * 1024;
  */
 export function composeMail(
   mail: OutgoingMail,
-  { sender, recipients, tokens, openFile }: ComposeOptions,
+  { sender, recipients, tokens, ticketFiles, openFile }: ComposeOptions,
 ): ComposedMail {
   const from = normalAddress(sender.address) ?? '';
+  const { html, images } = embedImages(mail, ticketFiles);
+  const shown = new Set(images.map(({ image }) => image));
   const open = () =>
     new MailComposer({
       messageId: mail.messageId,
@@ -142,14 +157,11 @@ export function composeMail(
         ...(mail.isAutomatic && { 'Auto-Submitted': 'auto-replied' }),
       },
       text: textPart(mail.text),
-      ...(mail.html !== null && { html: textPart(mail.html) }),
-      attachments: mail.attachments.map((attachment) => ({
-        filename: savedName(oneLine(attachment.name)),
-        contentType: safeContentType(attachment),
-        contentDisposition: attachment.inline ? 'inline' : 'attachment',
-        contentTransferEncoding: 'base64',
-        content: toStream(openFile(attachment)),
-      })),
+      ...(mail.html !== null && { html: textPart(html) }),
+      attachments: [
+        ...mail.attachments.filter((attachment) => !shown.has(attachment)).map((file) => filePart(file, openFile)),
+        ...images.map((image) => imagePart(image, openFile)),
+      ],
       baseBoundary: createHash('sha256').update(mail.messageId).digest('hex').slice(0, 24),
       disableFileAccess: true,
       disableUrlAccess: true,
@@ -157,6 +169,27 @@ export function composeMail(
       .compile()
       .createReadStream();
   return { messageId: mail.messageId, envelope: { from, to: recipients }, open };
+}
+
+function filePart(attachment: AttachmentState, openFile: ComposeOptions['openFile']) {
+  return {
+    filename: savedName(oneLine(attachment.name)),
+    contentType: safeContentType(attachment),
+    contentDisposition: attachment.inline ? ('inline' as const) : ('attachment' as const),
+    contentTransferEncoding: 'base64' as const,
+    content: toStream(openFile(attachment)),
+  };
+}
+
+/** An inline part. With its `cid` it becomes related to the HTML (RFC 2387). */
+function imagePart({ cid, image }: EmbeddedImage, openFile: ComposeOptions['openFile']) {
+  if (!('base64' in image)) return { ...filePart(image, openFile), cid, contentDisposition: 'inline' as const };
+  const { contentType, base64 } = image;
+  return {
+    filename: `${cid.split('.', 1)[0]}.${contentType.split('/')[1]}`,
+    ...{ cid, contentType, contentDisposition: 'inline' as const, contentTransferEncoding: 'base64' as const },
+    content: toStream([Buffer.from(base64, 'base64')]),
+  };
 }
 
 /** A text that looks encoded is encoded again, so that it arrives as it was written. */

@@ -44,6 +44,8 @@ function start(options: Partial<MailerOptions> & { send?: MailTransport['send'] 
         isClosed = true;
       },
     },
+    findFiles: async () => [],
+    toText: async (html) => html,
     openFile: async function* () {},
     tokens: ticketTokens(Buffer.alloc(32)),
     settings: async () => ({ mailFrom: null, subchannels: new Map() }),

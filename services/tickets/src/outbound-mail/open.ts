@@ -1,3 +1,4 @@
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import type { FileStore } from '@ticketing/files/file-store.ts';
 import { ConfigError } from '@ticketing/runtime/config-reader.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
@@ -12,7 +13,7 @@ import type { TicketTokens } from '../message/rules/outgoing-mail.ts';
 import type { SenderSettings } from '../ticket/rules/subchannels.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import { type MailConfig, openTransport } from './config.ts';
-import { startMailer } from './mailer.ts';
+import { type MailerOptions, startMailer } from './mailer.ts';
 import { type MailQueue, type MailState, outgoingMailStore, type QueueSize } from './store.ts';
 
 /** The mailer of this process. */
@@ -27,6 +28,9 @@ interface MailerDeps {
   tickets: Pick<TicketStore, 'findMessages'>;
   externalMessageIds: Pick<ExternalMessageIdStore, 'freeOne'>;
   files: Pick<FileStore, 'read'>;
+  /** Finds the files of a ticket and of its messages. */
+  findFiles(ticketId: number): Promise<readonly AttachmentState[]>;
+  toText: MailerOptions['toText'];
   ticketTokens: TicketTokens;
   settings(): Promise<SenderSettings>;
 }
@@ -42,7 +46,7 @@ interface MailerKit {
 
 /** Opens the mailer, and registers its metrics. */
 export function openMailer(
-  { tickets, externalMessageIds, files, ticketTokens, settings }: MailerDeps,
+  { tickets, externalMessageIds, files, findFiles, toText, ticketTokens, settings }: MailerDeps,
   { config, database, log, runtime, metrics }: MailerKit,
 ): Mailer {
   const queue = outgoingMailStore(database.connection);
@@ -57,6 +61,7 @@ export function openMailer(
       running = startMailer({
         ...{ queue, transport, maxConcurrent, log, count, settings },
         tokens: ticketTokens,
+        ...{ findFiles, toText },
         openFile: ({ key, size }) => files.read(key, { start: 0, end: size }),
         isCommitted: ({ ticketId, id }) => isPartOfTicket({ tickets }, { ticketId, conversationId: id }),
         freeMessageId: ({ messageId, ticketId, id }) =>

@@ -1,8 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { escapeTags } from '@ticketing/html/sanitise-html.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { bodyRules, unconvertedTexts } from './rules/body-texts.ts';
+import { withImagePaths } from './rules/content-urls.ts';
 import type { TextWork } from './work.ts';
 
 /** How many characters are escaped before other requests are served. It takes 3 ms at most. */
@@ -41,16 +43,20 @@ export async function withCurrentTexts<Content extends { body: string | null; bo
   }
 }
 
-/** The body of a ticket or a message with current texts, as clients may show it. */
-export async function shownBody({
-  body,
-  bodyHtml,
-}: {
+/** The body of a ticket or a message with current texts, and the files that came with it. */
+interface ShownContent {
   body: string | null;
   bodyHtml: string | null;
-}): Promise<string | undefined> {
+  attachments: readonly AttachmentState[];
+}
+
+/** The body of a ticket or a message, as clients may show it. */
+export async function shownBody(
+  { body, bodyHtml, attachments }: ShownContent,
+  ticketId: number,
+): Promise<string | undefined> {
   if (body === null) return undefined;
-  if (bodyHtml !== null) return bodyHtml;
+  if (bodyHtml !== null) return withImagePaths(bodyHtml, { ticketId, attachments });
   if (body.length <= charsAtOnce) return escapeTags(body);
   if (!body.includes('<')) return body;
   const parts: string[] = [];

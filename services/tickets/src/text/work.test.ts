@@ -59,6 +59,11 @@ test.each(['time', 'memory', 'output', 'failed'] as const)(
   },
 );
 
+test('a long mail whose text part takes too much work has the plain text', async () => {
+  expect(await openWith().work.mailText('<p>a</p>', 'plain', actor)).toBe('a');
+  expect(await openWith('time').work.mailText(long, 'plain', actor)).toBe('plain');
+});
+
 test('runs are those of their actor', async () => {
   const { work, runs } = openWith();
   await work.bodyFields(long, actor);

@@ -3,6 +3,7 @@ import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { maxWordsTextLength, splitWords } from '@ticketing/text/words.ts';
 import type { BodyFunctions } from './body.worker.ts';
+import { mailText } from './rules/body-text.ts';
 import { type BodyTexts, bodyRules, bodyTexts, unconvertedTexts } from './rules/body-texts.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface TextWork {
    * that `isText`.
    */
   bodyFields(body: string | null, actor: TextActor, isText?: boolean): Promise<BodyFields>;
+  /** The text part of a mail with some HTML; `plain`, beyond the limits of the worker. */
+  mailText(html: string, plain: string, actor: TextActor): Promise<string>;
   /** The words of texts; beyond the limits of the worker, those of the short texts. */
   words(texts: Texts, actor: TextActor): Promise<string[]>;
   close(): Promise<void>;
@@ -79,6 +82,13 @@ export function openTextWork(
       const convert = () => sandbox.run(actorKey(actor), 'bodyTexts', body, isText);
       const texts = isShort([body]) ? bodyTexts(body, isText) : await inSandbox(convert, () => unconvertedTexts(body));
       return { ...texts, bodyRules };
+    },
+    async mailText(html, plain, actor) {
+      if (isShort([html])) return mailText(html);
+      return inSandbox(
+        () => sandbox.run(actorKey(actor), 'mailText', html),
+        () => plain,
+      );
     },
     async words(texts, actor) {
       const read = texts.map((text) => (typeof text === 'string' ? text.slice(0, maxWordsTextLength) : text));

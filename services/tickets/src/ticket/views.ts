@@ -148,7 +148,7 @@ export async function ticketWithCurrentTexts(
 
 async function fullTicket(deps: ViewDeps, stored: StoredTicket, options: FullOptions): Promise<Ticket> {
   const current = await ticketWithCurrentTexts(deps, stored, options);
-  const [body, customer] = await Promise.all([shownBody(current.ticket), options.customer]);
+  const [body, customer] = await Promise.all([shownBody(current.ticket, current.ticket.id), options.customer]);
   const shown =
     customer === undefined ? current : { ...current, ticket: { ...current.ticket, ...toCustomerCopy(customer) } };
   const showCustomer: ShowCustomer = (one, tree) => (customer ? customerMessage(customer, tree, one) : undefined);

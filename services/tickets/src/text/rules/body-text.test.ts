@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanBody, plainBody } from './body-text.ts';
+import { cleanBody, mailText, plainBody } from './body-text.ts';
 
 const MEBIBYTE = 1_048_576;
 
@@ -613,5 +613,23 @@ describe('cleanBody', () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('mailText', () => {
+  it.each([
+    ['<p>See <a href="https://a.de/x">our page</a>.</p>', 'See our page <https://a.de/x>.'],
+    ['<a href="https://a.de/">https://a.de</a>, <a href="mailto:a@b.de">a@b.de</a>', 'https://a.de, a@b.de'],
+    ['<a href="tel:+49 30">+49 30</a>, <a href="mailto:a@b.de">Kim</a>', '+49 30, Kim <a@b.de>'],
+    ['<a href="https://a.de">https://b.de</a>', 'https://b.de <https://a.de>'],
+    ['<a href="https://a.de"><img alt="Shop" src="cid:a"></a>', '[Shop] <https://a.de>'],
+    ['<a>none</a> <img src="cid:a"> <img alt=" " src="cid:a"> end', 'none end'],
+    ['<ol><li>a</li><li><p>b</p></li></ol><p>c</p>', ' 1. a\n\n 2. b\n\nc'],
+    ['<ol start="9"><li>a<ul><li>x</li></ul></li><li>b</li></ol>', ' 9.  a\n     - x\n\n 10. b'],
+    ['<ul><li>a</li></ul>', '- a'],
+    ['<table><tr><td>a</td><td><a href="https://b.de">b</a></td></tr></table>', 'a | b <https://b.de>'],
+    ['a &lt; b &amp; c', 'a < b & c'],
+  ])('%s', (html, text) => {
+    expect(mailText(html)).toBe(text);
   });
 });

@@ -184,6 +184,50 @@ const unquotedText = compile({
   ],
 });
 
+const link: FormatCallback = (element, walk, builder) => {
+  const href = element.attribs.href ?? '';
+  let text = '';
+  builder.pushWordTransform((word) => {
+    text += word;
+    return word;
+  });
+  walk(element.children, builder);
+  builder.popWordTransform();
+  const address = href.replace(/^(?:mailto|tel):/i, '');
+  const isShown = text.replace(/\/$/, '') === address.replace(/\s/g, '').replace(/\/$/, '');
+  if (address !== '' && !isShown) builder.addInline(` <${address}>`, { noWordTransform: true });
+};
+
+const image: FormatCallback = (element, _walk, builder) => {
+  const alt = element.attribs.alt?.trim() ?? '';
+  if (alt !== '') builder.addInline(`[${alt}]`);
+};
+
+const textOfMail = compile({
+  ...TEXT_OPTIONS,
+  formatters: { ...TEXT_OPTIONS.formatters, link, image },
+  selectors: [
+    ...(TEXT_OPTIONS.selectors ?? []),
+    { selector: 'a', format: 'link' },
+    { selector: 'img', format: 'image' },
+    { selector: 'ol', format: 'orderedList', options: { leadingLineBreaks: 2, trailingLineBreaks: 2 } },
+    { selector: 'ol > li', format: 'inline' },
+  ],
+});
+
+const MAIL_ATTRIBUTES = new Set([...TEXT_ATTRIBUTES, 'href', 'alt']);
+
+/**
+ * Converts the sanitised HTML of an outgoing mail to its text part.
+ *
+ * Shape: as `plainBody`; besides, a link is followed by its address, items of ordered lists have their numbers, and images
+ * are named by their texts. Source: docs/reference/api.md, Outgoing mail.
+ */
+export function mailText(html: string): string {
+  const markup = normaliseMarkup(html.replace(MARKS, ''), MAIL_ATTRIBUTES).slice(0, MAX_MARKUP_CHARS);
+  return tidy(extractText(markup, textOfMail)).replace(MARKS, '');
+}
+
 function extractText(markup: string, toText: (markup: string) => string): string {
   return toText(markup).replaceAll(LITERAL_LESS_THAN, '<').split('\n').map(tableRow).join('\n');
 }

@@ -13,7 +13,7 @@ export interface BodyTexts {
  * The number of the rules by which texts are made of bodies. Raise it with each change of their results, also when a
  * change is taken back: a read that finds an older number makes the texts again.
  */
-export const bodyRules = 2;
+export const bodyRules = 3;
 
 /**
  * How many bytes the texts of a body may have together, so that they fit into the document with the other fields. Beyond

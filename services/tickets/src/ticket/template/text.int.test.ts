@@ -408,6 +408,18 @@ describe('the files of a template', () => {
     expect(namesOf(model.rendered[0]?.values.ticket.attachments)).toEqual(['own.txt']);
   });
 
+  test('are inline where the text shows them, by the path of the copy', async () => {
+    const message = () =>
+      '<p>See</p><img src="/template/6/attachment/bbbbbbbb"><img src="/template/5/attachment/bbbbbbbb">';
+    model.templates.set(6, { message, files: { aaaaaaaa: 'one', bbbbbbbb: 'two' } });
+    const { json } = await post(fromCustomer);
+    const { attachments, body } = (await reply(json.id, { templateId: 6 })).json.conversation;
+    expect(attachments.map(({ inline }: { inline: boolean }) => inline)).toEqual([false, true]);
+    const other = '<img src="/template/5/attachment/bbbbbbbb" />';
+    expect(body).toContain(`<p>See</p><img src="${attachments[1].url}" />${other}`);
+    expect(await download(json.id, attachments[1])).toBe('two');
+  });
+
   test('are attached to a reply and a draft, and added to the ticket of a known external id', async () => {
     const { json } = await post({ ...fromCustomer, externalTicketId: 'files', attachments: own });
     for (const isDraft of [false, true]) {

@@ -13,6 +13,7 @@ import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts
 import { oneLine } from '../../rules/mail-headers.ts';
 import { type ReadSettings, settingsKnowing } from '../../settings.ts';
 import type { TagTree } from '../../tag/rules.ts';
+import { filePath } from '../../text/rules/content-urls.ts';
 import { emailTemplateIds } from '../rules/subchannels.ts';
 import type { StoredTicket } from '../store/document.ts';
 import type { ReadCall } from '../views.ts';
@@ -95,14 +96,34 @@ async function templateText(deps: TemplateTextDeps, call: Call, message: Templat
     const { templateId } = template;
     const rendered = await deps.templates.render(call, { templateId, variables, withWrapper: isMail(message) });
     const subject = oneLine(rendered.subject ?? '').trim();
+    const copies = await copyTemplateFiles(deps, call, templateId, rendered.attachments, message.files);
     return {
-      body: rendered.message,
+      ...withCopiedImages(rendered, copies, { templateId, ticketId: message.stored.ticket.id }),
       subject: subject === '' ? null : cutChars(subject, maxSubjectLength),
-      files: await copyTemplateFiles(deps, call, templateId, rendered.attachments, message.files),
     };
   } catch (error) {
     throw beforeChange(error);
   }
+}
+
+/** The text of a template that shows the copies of its files, which are then inline, instead of the files. */
+function withCopiedImages(
+  { message, attachments }: { message: string; attachments: readonly Attachment[] },
+  copies: readonly AttachmentState[],
+  { templateId, ticketId }: { templateId: number; ticketId: number },
+): Pick<TemplateText, 'body' | 'files'> {
+  const copyById = new Map(attachments.map(({ id }, index) => [id, copies[index]]));
+  const shown = new Set<AttachmentState>();
+  const body = message.replace(
+    new RegExp(`/template/${templateId}/attachment/([a-z0-9]{8})(?![a-z0-9])`, 'g'),
+    (path, id: string) => {
+      const copy = copyById.get(id);
+      if (!copy) return path;
+      shown.add(copy);
+      return filePath(ticketId, copy.id);
+    },
+  );
+  return { body, files: copies.map((copy) => (shown.has(copy) ? { ...copy, inline: true } : copy)) };
 }
 
 /** A message that is written without a template. */

@@ -1,0 +1,85 @@
+import { type AttachmentState, maxMessageFileBytes } from '@ticketing/files/attachment.ts';
+import type { OutgoingMail } from '../message/rules/outgoing-mail.ts';
+import { contentUrl, filePath, replaceSources } from '../text/rules/content-urls.ts';
+
+/** An image that a mail carries as an inline part: a file of its ticket, or one that was pasted into the text. */
+export interface EmbeddedImage {
+  /** Its `Content-ID` without angle brackets. */
+  cid: string;
+  image: AttachmentState | PastedImage;
+}
+
+/** An image that the text carries itself. */
+export interface PastedImage {
+  contentType: string;
+  base64: string;
+}
+
+/** The HTML of a mail with the images that it shows. */
+export interface EmbeddedHtml {
+  html: string;
+  images: readonly EmbeddedImage[];
+}
+
+const ticketPath = /<img\b[^<>]* src="(?:\/ticket\/|cid:)/;
+
+/** Whether the HTML of a mail may show files of its ticket. */
+export function showsFiles({ html }: Pick<OutgoingMail, 'html'>): boolean {
+  return html !== null && ticketPath.test(html);
+}
+
+/**
+ * Makes inline parts of the images that the HTML of a mail carries itself, or that are files of its ticket, since mail
+ * programs show neither `data:` nor our paths. An image that is no file of the ticket, or for which the mail has no room,
+ * loses its source.
+ *
+ * Source: docs/reference/api.md, Outgoing mail; RFC 2387, RFC 2392.
+ */
+export function embedImages(
+  { html, messageId, ticketId, attachments }: OutgoingMail,
+  ticketFiles: readonly AttachmentState[],
+): EmbeddedHtml {
+  const images = new Map<string, EmbeddedImage>();
+  const files = imageSources(ticketId, [...attachments, ...ticketFiles]);
+  const own = new Set(attachments.map(({ key }) => key));
+  let room = maxMessageFileBytes - attachments.reduce((sum, { size }) => sum + size, 0);
+  const take = (bytes: number) => {
+    if (bytes > room) return false;
+    room -= bytes;
+    return true;
+  };
+  const embed = (name: string, image: AttachmentState | PastedImage) => {
+    const known = images.get(name);
+    if (known) return contentUrl(known.cid);
+    const bytes = 'base64' in image ? (image.base64.length / 4) * 3 : own.has(image.key) ? 0 : image.size;
+    if (!take(bytes)) return '';
+    const cid = `image${images.size + 1}.${messageId.replace(/[<>]/g, '')}`;
+    images.set(name, { cid, image });
+    return contentUrl(cid);
+  };
+  const embedded = replaceSources(html ?? '', (source) => {
+    const pasted = readDataUrl(source);
+    if (pasted) return embed(source, pasted);
+    const file = files.get(source);
+    if (file) return embed(file.key, file);
+    return source.startsWith('/') ? '' : undefined;
+  });
+  return { html: embedded, images: [...images.values()] };
+}
+
+/** The images among files by what may be their source in a text. */
+function imageSources(ticketId: number, files: readonly AttachmentState[]): ReadonlyMap<string, AttachmentState> {
+  const sources = new Map<string, AttachmentState>();
+  for (const file of files.filter(({ contentType }) => contentType.startsWith('image/'))) {
+    const { id, contentId } = file;
+    for (const source of [filePath(ticketId, id), ...(contentId ? [contentUrl(contentId)] : [])]) {
+      if (!sources.has(source)) sources.set(source, file);
+    }
+  }
+  return sources;
+}
+
+function readDataUrl(source: string): PastedImage | undefined {
+  const [prefix = '', contentType] = /^data:(image\/[a-z]{1,10});base64,/i.exec(source) ?? [];
+  return contentType === undefined ? undefined : { contentType, base64: source.slice(prefix.length) };
+}
