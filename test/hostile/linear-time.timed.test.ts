@@ -10,10 +10,12 @@ import { splitWords } from '@ticketing/text/words.ts';
 import { describe, expect, it, test } from 'vitest';
 import { looksLikeFormula, withoutFormulas } from '../../services/reporting/src/export/formula.ts';
 import { mentionsIn } from '../../services/tickets/src/customer/rules/identify.ts';
+import { connectImages } from '../../services/tickets/src/inbound-mail/mail-images.ts';
 import { messageIds } from '../../services/tickets/src/inbound-mail/message-ids.ts';
 import { parseMail } from '../../services/tickets/src/inbound-mail/parse.ts';
 import { addressViolations } from '../../services/tickets/src/rules/mail-headers.ts';
-import { cleanBody, plainBody } from '../../services/tickets/src/text/rules/body-text.ts';
+import { cleanBody, mailText, plainBody } from '../../services/tickets/src/text/rules/body-text.ts';
+import { replaceSources } from '../../services/tickets/src/text/rules/content-urls.ts';
 import { readDocument } from '../../tools/import-knowledge/read-document.ts';
 
 it.each([
@@ -153,6 +155,11 @@ describe.each([
     '0000from<',
     'Op schreef\n',
     'This email is confidential ',
+    'De: a\n',
+    'Sent from my iPhone, \n',
+    '12.03.2024 10:15 a@b:\n',
+    'Thanks\n',
+    `${'-'.repeat(290)}\n`,
   ])('takes linear time for many %j, as text and in HTML', async (unit) => {
     await withinLinearTime(unit, run);
     await withinLinearTime(unit, (body) => run(`<p>a</p>${body}`));
@@ -164,6 +171,35 @@ describe.each([
       await withinLinearTime(unit, run);
     },
   );
+});
+
+it.each([
+  '<img ',
+  '<img src=',
+  '<img src="',
+  "<img src='",
+  '<img src=" ',
+  '<img src',
+  ' ',
+  'src ',
+  'cid:',
+  '<td background="cid:a">',
+])('the images of a mail are connected in linear time for many %j', async (unit) => {
+  const file = { contentId: 'a', location: 'b', bytes: new Uint8Array(1) };
+  await withinLinearTime(unit, (html) => connectImages(`<img ${html}`, [file], 5_000_000));
+});
+
+it.each([
+  '<img src="cid:a" />',
+  '<img alt=" src=" />',
+  '<img ',
+  ' src="',
+  '<ol><li>a</li></ol>',
+  '<a href="https://a.de">b</a>',
+  '<ol><li>',
+])('the HTML of an outgoing mail takes linear time for many %j', async (unit) => {
+  await withinLinearTime(unit, (html) => replaceSources(html, () => 'x'));
+  await withinLinearTime(unit, mailText);
 });
 
 test('an address of an e-mail is checked in linear time', async () => {

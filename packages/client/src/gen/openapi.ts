@@ -1388,20 +1388,20 @@ export interface components {
             inline: boolean;
             /**
              * Format: int32
-             * @description The width of a picture in pixels.
+             * @description The id by which the text of an e-mail names it (`cid:`): its `Content-ID` without angle brackets, else its `Content-Location`.
              */
             width: number | null;
             /**
              * Format: int32
-             * @description The height of a picture in pixels.
+             * @description The width of a picture in pixels.
              */
             height: number | null;
             /**
-             * @description When it was stored.
+             * @description The height of a picture in pixels.
              * @example 2026-01-31 09:10:00
              */
             createdAt: string | null;
-            /** @description The id by which the text of an e-mail names it (`cid:`): its `Content-ID` without angle brackets, else its `Content-Location`. */
+            /** @description When it was stored. */
             contentId: string | null;
         };
         /** @description A file to attach: either fetched from `url` or given as `base64`. */

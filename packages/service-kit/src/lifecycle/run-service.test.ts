@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serviceNamed } from '@ticketing/system/services.ts';
 import { afterEach, expect, test } from 'vitest';
 import { operationNames } from '../operations/operations.ts';
+import { oldestNode, requireNode } from './run-service.ts';
 
 const children: ChildProcess[] = [];
 afterEach(() => {
@@ -157,4 +159,12 @@ test('a stop that fails is logged, and the process still exits', async () => {
   child.kill('SIGTERM');
   expect((await once(child, 'exit'))[0]).toBe(0);
   expect(printed.out).toContain('could not be stopped cleanly');
+});
+
+test('a Node that is older than that of the project runs no service', () => {
+  const file = join(import.meta.dirname, '..', '..', '..', '..', 'package.json');
+  const project = JSON.parse(readFileSync(file, 'utf8'));
+  expect(project.devDependencies.node.split('.')[0]).toBe(String(oldestNode));
+  expect(() => requireNode('20.20.2')).toThrow('A service needs Node 24 or newer; this is Node 20.20.2');
+  for (const version of ['24.0.0', '24.21.0', '100.1.0']) requireNode(version);
 });

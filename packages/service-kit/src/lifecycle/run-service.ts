@@ -7,17 +7,27 @@ import type { RunningService, Service } from './compose-service.ts';
 /** Longer than any request lasts: a stop that takes longer is stuck, and the process exits. */
 export const stopTimeoutMs = 45_000;
 
+/** The major version of the oldest Node that runs a service. Older ones read some charsets wrongly. */
+export const oldestNode = 24;
+
+/** Refuses to run on a Node that is too old. `version` is, for example, `24.1.0`. Errors: an Error with the advice. */
+export function requireNode(version: string): void {
+  if (Number.parseInt(version, 10) >= oldestNode) return;
+  throw new Error(`A service needs Node ${oldestNode} or newer; this is Node ${version} (${process.execPath}).`);
+}
+
 /**
  * Runs a service as the program of this process: starts it, and stops it on SIGTERM or SIGINT, or when the parent process,
  * connected by an IPC channel, has ended. With the name of an operation and its options it carries out only that, and with
  * `help` it lists the operations.
  *
- * Errors: an unknown argument, or the error of a failed start or operation, is printed to standard error, and the process
+ * Errors: a Node that is too old, an unknown argument, or the error of a failed start or operation, is printed to standard error, and the process
  * exits with code 1.
  */
 export async function runService(service: Pick<Service<never>, 'name' | 'start' | 'operate'>): Promise<void> {
   const args = process.argv.slice(2);
   try {
+    requireNode(process.versions.node);
     if (args[0] === 'help' || args.includes('--help')) printHelp(serviceNamed(service.name), args);
     else if (args.length > 0) await operateWithParent(service, parseRequest(args));
     else await keepRunning(await service.start());

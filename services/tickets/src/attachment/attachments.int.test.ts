@@ -65,6 +65,7 @@ describe('POST /ticket with attachments', () => {
         contentType: 'image/png',
         fileEnding: 'png',
         inline: false,
+        contentId: null,
         width: 1,
         height: 1,
         createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
