@@ -1386,23 +1386,23 @@ export interface components {
             fileEnding: string | null;
             /** @description Whether the file is shown inside the text. */
             inline: boolean;
-            /**
-             * Format: int32
-             * @description The id by which the text of an e-mail names it (`cid:`): its `Content-ID` without angle brackets, else its `Content-Location`.
-             */
-            width: number | null;
+            /** @description The id by which the text of an e-mail names it (`cid:`): its `Content-ID` without angle brackets, else its `Content-Location`. */
+            contentId: string | null;
             /**
              * Format: int32
              * @description The width of a picture in pixels.
              */
+            width: number | null;
+            /**
+             * Format: int32
+             * @description The height of a picture in pixels.
+             */
             height: number | null;
             /**
-             * @description The height of a picture in pixels.
+             * @description When it was stored.
              * @example 2026-01-31 09:10:00
              */
             createdAt: string | null;
-            /** @description When it was stored. */
-            contentId: string | null;
         };
         /** @description A file to attach: either fetched from `url` or given as `base64`. */
         AttachmentInput: {
