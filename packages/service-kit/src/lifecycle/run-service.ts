@@ -21,8 +21,8 @@ export function requireNode(version: string): void {
  * connected by an IPC channel, has ended. With the name of an operation and its options it carries out only that, and with
  * `help` it lists the operations.
  *
- * Errors: a Node that is too old, an unknown argument, or the error of a failed start or operation, is printed to standard error, and the process
- * exits with code 1.
+ * Errors: a Node that is too old, an unknown argument, or the error of a failed start or operation, is printed to standard
+ * error, and the process exits with code 1.
  */
 export async function runService(service: Pick<Service<never>, 'name' | 'start' | 'operate'>): Promise<void> {
   const args = process.argv.slice(2);

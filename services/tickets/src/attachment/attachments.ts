@@ -123,7 +123,10 @@ async function findListed(
 
 /** Finds the files of a ticket and of its messages. */
 export async function findTicketFiles(stores: Stores, ticketId: number): Promise<readonly AttachmentState[]> {
-  const { ofTicket, ofMessages } = await findListed(stores, ticketId);
+  return allFiles(await findListed(stores, ticketId));
+}
+
+function allFiles({ ofTicket, ofMessages }: Pick<ListedFiles, 'ofTicket' | 'ofMessages'>): AttachmentState[] {
   return [...ofTicket, ...ofMessages.flatMap(({ attachments }) => attachments)];
 }
 
@@ -136,7 +139,7 @@ async function findAttachment(stores: Stores, ticketId: number, attachmentId: st
   const { ofTicket, ofMessages, openingMessageId } = await findListed(stores, ticketId, attachmentId);
   const isIt = ({ id }: AttachmentState) => id === attachmentId;
   const having = ofMessages.filter(({ attachments }) => attachments.some(isIt));
-  const attachment = [...ofTicket, ...having.flatMap(({ attachments }) => attachments)].find(isIt);
+  const attachment = allFiles({ ofTicket, ofMessages: having }).find(isIt);
   if (!attachment) throw attachmentNotFound('Ticket');
   const isOfTicket = ofTicket.includes(attachment);
   const opening = isOfTicket && openingMessageId !== null ? [openingMessageId] : [];
@@ -149,9 +152,8 @@ async function findAttachment(stores: Stores, ticketId: number, attachmentId: st
  */
 export async function sweepTicketFiles(deps: Pick<AttachmentDeps, keyof Stores | 'attachments'>): Promise<void> {
   await sweepFiles(deps.attachments, async (ticketId, files) => {
-    const { ofTicket, ofMessages, conversationIds } = await findListed(deps, ticketId);
-    const listed = [...ofTicket, ...ofMessages.flatMap(({ attachments }) => attachments)];
-    const rawMails = files.filter(({ part }) => part && conversationIds.has(part.id));
-    return new Set([...listed, ...rawMails].map(({ key }) => key));
+    const listed = await findListed(deps, ticketId);
+    const rawMails = files.filter(({ part }) => part && listed.conversationIds.has(part.id));
+    return new Set([...allFiles(listed), ...rawMails].map(({ key }) => key));
   });
 }

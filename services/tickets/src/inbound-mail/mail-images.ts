@@ -17,7 +17,7 @@ const anyContentUrl = /\bcid:[^\s"'<>)]{1,1000}/gi;
 /**
  * Connects an HTML text with the files that it shows: by `cid:` with the id of the content in any case and encoding, by the
  * bare id, or by `Content-Location` (RFC 2392, RFC 2557). Each such source becomes the `cid:` of the file, as `contentUrl`
- * writes it; with `maxBytes` it becomes the image itself, as long as the text has at most so many bytes.
+ * writes it; with `maxBytes` it becomes the image itself, while the text has no more bytes than that.
  */
 export function connectImages<File extends ImageFile>(
   html: string,

@@ -24,7 +24,7 @@ export interface MimePart {
 export class MailStructureError extends Error {}
 
 /**
- * Splits a mail into its parts. The bytes of parts are views of the mail, and decoded when somebody asks for them.
+ * Splits a mail into its parts. The bytes of parts are views of the mail, and decoded once, when somebody asks for them.
  *
  * Errors: MailStructureError, if it has too many headers or parts, or nests them too deep.
  */
@@ -75,6 +75,7 @@ class OpenPart implements MimePart {
   readonly #mail: Buffer;
   readonly #encoding: string;
   readonly #depth: number;
+  #content: Buffer | undefined;
   #start = 0;
   #end = 0;
 
@@ -105,7 +106,8 @@ class OpenPart implements MimePart {
   }
 
   content(): Buffer {
-    return decodeTransfer(this.#mail.subarray(this.#start, this.#end), this.#encoding);
+    this.#content ??= decodeTransfer(this.#mail.subarray(this.#start, this.#end), this.#encoding);
+    return this.#content;
   }
 }
 

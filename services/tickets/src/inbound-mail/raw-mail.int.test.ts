@@ -30,7 +30,7 @@ const system = testCall({ kind: 'service', service: 'tickets' });
 let lastId = 0;
 
 /** A mail with a file, in a charset that its header does not name. */
-function mailOf({ answers = '', text = 'Grüße' } = {}): Uint8Array {
+function mailWith({ answers = '', text = 'Grüße' } = {}): Uint8Array {
   const id = `<${++lastId}@mail.example.com>`;
   const lines = [
     ...['From: Kim <kim@example.com>', 'To: desk@example.org', 'Subject: Meter', `Message-ID: ${id}`],
@@ -65,9 +65,9 @@ async function garble({ ticketId, conversationId }: { ticketId: number; conversa
 
 describe('GET /ticket/{id}/conversation/{cid}/raw', () => {
   test('sends the bytes of the first mail of a ticket and of an answer, for download', async () => {
-    const mail = mailOf();
+    const mail = mailWith();
     const first = await receive(mail);
-    const answer = mailOf({ answers: `<${lastId}@mail.example.com>` });
+    const answer = mailWith({ answers: `<${lastId}@mail.example.com>` });
     const second = await receive(answer);
     expect(second.ticketId).toBe(first.ticketId);
     for (const [{ path, conversationId }, bytes] of [
@@ -86,13 +86,13 @@ describe('GET /ticket/{id}/conversation/{cid}/raw', () => {
   });
 
   test('needs the right readRawMail', async () => {
-    const { path } = await receive(mailOf());
+    const { path } = await receive(mailWith());
     expect((await get(path, {}, {})).status).toBe(403);
     expect((await get(path, {}, { roleId: 1 })).status).toBe(200);
   });
 
   test('finds no raw mail of another ticket, of another message, or of none', async () => {
-    const { conversationId } = await receive(mailOf());
+    const { conversationId } = await receive(mailWith());
     const body = { channel: 'email', from: 'a@example.com', body: 'x', subject: 'x' };
     const { json } = await tickets.request('POST', '/ticket', { body });
     const [{ id }] = (await get(`/ticket/${json.id}/conversation`)).json.conversations;
@@ -110,21 +110,21 @@ describe('GET /ticket/{id}/conversation/{cid}/raw', () => {
 describe('a raw mail is not kept', () => {
   test('if the setting rawMailDays is 0', async () => {
     rawMailDays = 0;
-    expect((await get((await receive(mailOf())).path)).json.code).toBe('raw_mail_not_found');
+    expect((await get((await receive(mailWith())).path)).json.code).toBe('raw_mail_not_found');
   });
 
   test('if a person has no room for it, who can still import the mail', async () => {
     const person = testCall({ profileId: 7 });
     const text = 'x'.repeat(700_000);
-    expect((await get((await receive(mailOf({ text }), person)).path)).status).toBe(200);
-    const { ticketId, path } = await receive(mailOf({ text }), person);
+    expect((await get((await receive(mailWith({ text }), person)).path)).status).toBe(200);
+    const { ticketId, path } = await receive(mailWith({ text }), person);
     expect((await get(path)).json.code).toBe('raw_mail_not_found');
     const { json } = await get(`/ticket/${ticketId}`);
     expect([json.body.length, json.attachments.length]).toEqual([text.length, 1]);
   });
 
   test('longer than the setting says', async () => {
-    const { ticketId, path } = await receive(mailOf());
+    const { ticketId, path } = await receive(mailWith());
     const runTasks = async (hours: number) => {
       for (const { run } of processNow(hours).tasks) await run();
     };
@@ -138,15 +138,15 @@ describe('a raw mail is not kept', () => {
 
   test('after its ticket was deleted', async () => {
     const before = await Promise.all(['fileRecords', 'files.chunks'].map(count));
-    const { ticketId } = await receive(mailOf());
+    const { ticketId } = await receive(mailWith());
     await processNow().deleteTicket(testCall({ roleId: 1 }), create(DeleteTicketRequestSchema, { ticketId }));
     for (const { run } of processNow().tasks) await run();
     expect(await Promise.all(['fileRecords', 'files.chunks'].map(count))).toEqual(before);
   });
 
   test('after a file that came in it was deleted', async () => {
-    const first = await receive(mailOf());
-    const second = await receive(mailOf({ answers: `<${lastId}@mail.example.com>` }));
+    const first = await receive(mailWith());
+    const second = await receive(mailWith({ answers: `<${lastId}@mail.example.com>` }));
     const { conversations } = (await get(`/ticket/${first.ticketId}/conversation`)).json;
     await tickets.request('DELETE', conversations[1].attachments[0].url, { caller: { roleId: 1 } });
     expect((await get(second.path)).json.code).toBe('raw_mail_not_found');
@@ -158,7 +158,7 @@ describe('a raw mail is not kept', () => {
 
 describe('MailService/ReadMailAgain', () => {
   test('replaces the text and the files of the first message of a ticket, which else stays as it is', async () => {
-    const received = await receive(mailOf());
+    const received = await receive(mailWith());
     const { ticketId, conversationId } = received;
     await tickets.request('PATCH', `/ticket/${ticketId}`, { body: { status: 'closed', subject: 'Heating' } });
     await garble(received);
@@ -174,8 +174,8 @@ describe('MailService/ReadMailAgain', () => {
   });
 
   test('replaces those of an answer, with one version and one event of its ticket', async () => {
-    const { ticketId } = await receive(mailOf());
-    const received = await receive(mailOf({ answers: `<${lastId}@mail.example.com>` }));
+    const { ticketId } = await receive(mailWith());
+    const received = await receive(mailWith({ answers: `<${lastId}@mail.example.com>` }));
     await tickets.request('PATCH', `/ticket/${ticketId}`, { body: { status: 'closed' } });
     await garble(received);
     const before = (await get(`/ticket/${ticketId}`)).json;
@@ -200,7 +200,7 @@ describe('MailService/ReadMailAgain', () => {
   });
 
   test('refuses a mail that is no longer kept, an unknown message, and a caller without the right', async () => {
-    const { conversationId } = await receive(mailOf());
+    const { conversationId } = await receive(mailWith());
     expect((await again(conversationId, {}))[0]).toBe(403);
     for (const { run } of processNow(31 * 24).tasks) await run();
     for (const id of [conversationId, 999_999]) {

@@ -22,7 +22,7 @@ import { ticketSubject } from '../ticket/store/document.ts';
 import type { MailFile, ParsedMail } from './mail.ts';
 import { type RawMailDeps, readRawMail } from './raw-mail.ts';
 import type { MailReader } from './reader.ts';
-import { attachMailFiles, readOptions, requireReadable } from './to-ticket.ts';
+import { attachMailFiles, readMail } from './to-ticket.ts';
 
 interface ReadAgainDeps extends RawMailDeps {
   mailReader: Pick<MailReader, 'read'>;
@@ -60,11 +60,8 @@ export async function readMailAgain(
   const { ownerId: ticketId, key, part } = file;
   call.idempotency?.addSubject(ticketSubject(ticketId));
   const message = { ticketId, conversationId };
-  await findConversation(deps, message);
   const raw = await readRawMail(deps.attachments, { key, size: part.size });
-  const { files: mailFiles, ...mail } = requireReadable(
-    await deps.mailReader.read(callerKey(call.caller), raw, readOptions(await deps.settings())),
-  );
+  const { files: mailFiles, ...mail } = await readMail(deps, { sender: callerKey(call.caller), raw });
   const body = mail.body ?? '';
   const made = await deps.textWork.bodyFields(body, call.caller, !mail.isHtml);
   const { subject, fromName, isHtml } = mail;

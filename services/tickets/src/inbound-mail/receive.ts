@@ -25,14 +25,7 @@ import {
   type ParsedMail,
   type ReceivedMail,
 } from './mail.ts';
-import {
-  addMailToTicket,
-  createTicketOfMail,
-  type InboundMailDeps,
-  mailIdentity,
-  readOptions,
-  requireReadable,
-} from './to-ticket.ts';
+import { addMailToTicket, createTicketOfMail, type InboundMailDeps, mailIdentity, readMail } from './to-ticket.ts';
 
 /** Takes in an e-mail. Errors: those of `takeInMail`. Source: docs/reference/api.md, Incoming mail. */
 export async function receiveMail(
@@ -81,7 +74,7 @@ export async function takeInMail(
   call: MailCall,
   arrived: ArrivedMail,
 ): Promise<[ReceivedMail, ...ReceivedMail[]]> {
-  const [mailbox, ...others] = await readMail(deps, arrived);
+  const [mailbox, ...others] = await readMailboxes(deps, arrived);
   const first = await takeInMailbox(deps, call, mailbox);
   const received: [ReceivedMail, ...ReceivedMail[]] = [first];
   for (const incoming of others) received.push(await takeInMailbox(deps, call, incoming));
@@ -174,16 +167,15 @@ function isOfSender(
 }
 
 /** The mail, once for each mailbox that has received it, or once without a mailbox. */
-async function readMail(deps: InboundMailDeps, arrived: ArrivedMail): Promise<[IncomingMail, ...IncomingMail[]]> {
+async function readMailboxes(deps: InboundMailDeps, arrived: ArrivedMail): Promise<[IncomingMail, ...IncomingMail[]]> {
   const settings = await deps.settings();
-  const { sender, raw } = arrived;
-  const mail = requireReadable(await deps.mailReader.read(sender, raw, readOptions(settings)));
+  const mail = await readMail(deps, arrived);
   const now = secondsNow(deps.attachments.runtime);
   const programs = programRules(settings);
   const author = authorAddress(mail, programs.isOurs);
   const incoming = {
     mail,
-    raw,
+    raw: arrived.raw,
     receivedAt: arrived.keepDate && mail.date !== null && mail.date >= 0 ? Math.min(mail.date, now) : now,
     isProgrammatic: arrived.returnPath === '' || isProgrammatic(programs, mail.headers),
     author: author === mail.from ? null : author,

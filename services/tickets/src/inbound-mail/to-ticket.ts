@@ -13,22 +13,13 @@ import { isPartOfTicket } from '../message/checks.ts';
 import { isSameMail, type MailIdentity } from '../message/external-id-store.ts';
 import type { TicketTokens } from '../message/rules/outgoing-mail.ts';
 import { mailThread } from '../rules/mail-thread.ts';
-import type { ReadSettings, TicketSettings } from '../settings.ts';
+import type { ReadSettings } from '../settings.ts';
 import type { TextWork } from '../text/work.ts';
 import type { TicketWrites } from '../ticket/create.ts';
 import { decideTicket } from '../ticket/insert.ts';
 import type { TicketInput } from '../ticket/rules/fields.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import type {
-  IdentifiedMail,
-  IncomingMail,
-  MailCall,
-  MailFile,
-  ParsedMail,
-  ReceivedMail,
-  UnreadableMail,
-} from './mail.ts';
-import type { ReadOptions } from './mail-content.ts';
+import type { IdentifiedMail, IncomingMail, MailCall, MailFile, ParsedMail, ReceivedMail } from './mail.ts';
 import { assignRawMail, type RawMail, storeRawMail } from './raw-mail.ts';
 import type { MailReader } from './reader.ts';
 
@@ -49,13 +40,17 @@ interface NewTickets extends Pick<TicketWrites, 'draft' | 'insert'> {
   textWork: Pick<TextWork, 'bodyFields'>;
 }
 
-/** How the settings say that mails are read. */
-export function readOptions({ embedMailImages }: Pick<TicketSettings, 'embedMailImages'>): ReadOptions {
-  return { embedsImages: embedMailImages };
-}
-
-/** Refuses a mail that cannot be read. Errors: invalid_mail, mail_too_large. */
-export function requireReadable(mail: ParsedMail | UnreadableMail): ParsedMail {
+/**
+ * Reads a mail as the settings say. `sender` names its sender, for a fair share of the work.
+ *
+ * Errors: invalid_mail, mail_too_large; those of `MailReader.read`.
+ */
+export async function readMail(
+  { mailReader, settings }: Pick<InboundMailDeps, 'mailReader' | 'settings'>,
+  { sender, raw }: { sender: string; raw: Uint8Array },
+): Promise<ParsedMail> {
+  const { embedMailImages: embedsImages } = await settings();
+  const mail = await mailReader.read(sender, raw, { embedsImages });
   if (!('problem' in mail)) return mail;
   throw new DomainError('invalid_argument', mail.isTooLarge ? 'mail_too_large' : 'invalid_mail', mail.problem);
 }

@@ -9,7 +9,7 @@ export interface MessageReference {
   conversationId: number;
 }
 
-/** What digests of mails begin with. Those of versions that made them otherwise are not compared. */
+/** The beginning of digests of mails. A digest of a version that made it otherwise has another one, and is not compared. */
 export const digestPrefix = '2:';
 
 /** By what a mail is known, besides its `Message-ID`. */

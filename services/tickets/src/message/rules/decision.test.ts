@@ -17,7 +17,7 @@ const ticket: TicketState = {
 };
 
 /** The latest message of the ticket after a message of this sender. */
-function latestOf(
+function latestAfter(
   from: string | null,
   context: Partial<MessageContext> = {},
   before: Partial<TicketState> = {},
@@ -32,7 +32,7 @@ function latestOf(
 
 // spec: 6.17
 test('a message becomes the latest one, whoever sends it', () => {
-  expect(latestOf('eve@evil.org')?.latestMessage).toMatchObject({ from: 'eve@evil.org' });
+  expect(latestAfter('eve@evil.org')?.latestMessage).toMatchObject({ from: 'eve@evil.org' });
 });
 
 test.each([
@@ -46,31 +46,31 @@ test.each([
   ['lee@example.com', { latestMessage: { ...addressed, direction: Direction.OUT, bcc: ['lee@example.com'] } }],
   ['lee@example.com', { latestMessage: { ...addressed, direction: Direction.IN, from: 'lee@example.com' } }],
 ])('where only participants become the latest sender, %s does', (from, before) => {
-  expect(latestOf(from, { onlyParticipants: true }, before)?.latestMessage).toMatchObject({ from });
+  expect(latestAfter(from, { onlyParticipants: true }, before)?.latestMessage).toMatchObject({ from });
 });
 
 test('a message of a program changes nothing but the messages of the ticket', () => {
   const before = { ...ticket, status: TicketStatus.CLOSED, closedAt: now - 5, lastMessageAt: now - 5, version: 3 };
-  const after = latestOf('kim@example.com', { isProgrammatic: true, input: { customerId: 'c' } }, before);
+  const after = latestAfter('kim@example.com', { isProgrammatic: true, input: { customerId: 'c' } }, before);
   expect(after).toEqual({ ...before, version: 4, modifiedAt: now });
 });
 
 test('the next mail answers the latest message of a person that is a mail', () => {
   const thread = { messageId: '<b@x>', references: ['<a@x>'] };
   const before = { lastMail: { messageId: '<a@x>', references: [] } };
-  expect(latestOf('kim@example.com', { thread }, before)?.lastMail).toEqual(thread);
-  expect(latestOf('kim@example.com', {}, before)?.lastMail).toEqual(before.lastMail);
-  expect(latestOf('kim@example.com', {}, before, '<c@x>')?.lastMail).toEqual({
+  expect(latestAfter('kim@example.com', { thread }, before)?.lastMail).toEqual(thread);
+  expect(latestAfter('kim@example.com', {}, before)?.lastMail).toEqual(before.lastMail);
+  expect(latestAfter('kim@example.com', {}, before, '<c@x>')?.lastMail).toEqual({
     messageId: '<c@x>',
     references: ['<a@x>'],
   });
-  expect(latestOf('kim@example.com', {}, before, 'no mail')?.lastMail).toEqual(before.lastMail);
-  expect(latestOf('eve@evil.org', { thread, onlyParticipants: true }, before)?.lastMail).toEqual(before.lastMail);
-  expect(latestOf('kim@example.com', { thread, isProgrammatic: true }, before)?.lastMail).toEqual(before.lastMail);
+  expect(latestAfter('kim@example.com', {}, before, 'no mail')?.lastMail).toEqual(before.lastMail);
+  expect(latestAfter('eve@evil.org', { thread, onlyParticipants: true }, before)?.lastMail).toEqual(before.lastMail);
+  expect(latestAfter('kim@example.com', { thread, isProgrammatic: true }, before)?.lastMail).toEqual(before.lastMail);
 });
 
 test.each(['eve@evil.org', null, ''])('where only participants become the latest sender, "%s" does not', (from) => {
-  const added = latestOf(from, { onlyParticipants: true });
+  const added = latestAfter(from, { onlyParticipants: true });
   expect(added).toMatchObject({ incomingMessages: 1, lastMessageAt: now, lastCustomerMessageAt: now });
   expect(added?.latestMessage).toBeNull();
 });

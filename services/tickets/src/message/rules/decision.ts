@@ -62,9 +62,8 @@ export function decideDeletedNote(
   message: ConversationState,
   { now, header }: MessageContext,
 ): TicketDecision {
-  const change = setFields(ticket, { internalMessages: Math.max(0, ticket.internalMessages - 1) }, now);
-  const event = { ...updatedEvent(ticket, change, header), conversationId: message.id };
-  return { change: { ...change, event }, conversation: { removed: message.id } };
+  const input = { internalMessages: Math.max(0, ticket.internalMessages - 1) };
+  return { ...decideChangedMessage(ticket, message.id, { now, header, input }), conversation: { removed: message.id } };
 }
 
 function decide(
