@@ -17,10 +17,6 @@ const documents: MessageDocuments = {
   ],
   externalMessageIds: [{ _id: '<12>', ticketId: 1, conversationId: 12 }],
   fileRecords: [{ _id: 'a' }, { _id: 'b' }],
-  files: [
-    { _id: 'a', length: 3 },
-    { _id: 'b', length: 4 },
-  ],
   chunks: [
     { _id: 'a', bytes: 3 },
     { _id: 'b', bytes: 4 },
@@ -43,14 +39,12 @@ test.each<[string, Partial<MessageDocuments>]>([
   ['an id of another ticket', { externalMessageIds: [{ _id: '<12>', ticketId: 3, conversationId: 12 }] }],
   ['an id of a deleted ticket', { externalMessageIds: [{ _id: '<21>', ticketId: 2, conversationId: 21 }] }],
   ['the record of a file', { fileRecords: [...documents.fileRecords, { _id: 'c' }] }],
-  ['a file', { files: [...documents.files, { _id: 'c', length: 1 }] }],
   ['content without a file', { chunks: [...documents.chunks, { _id: 'c', bytes: 1 }] }],
 ])('reports %s that is left over', (_, change) => {
   expect(judgeStored({ ...documents, ...change }).leftOver).toHaveLength(1);
 });
 
 test.each<[string, Partial<MessageDocuments>]>([
-  ['is not there', { files: documents.files.slice(1) }],
   ['has no content', { chunks: documents.chunks.slice(1) }],
   ['lacks a part of its content', { chunks: [{ _id: 'a', bytes: 2 }, ...documents.chunks.slice(1)] }],
 ])('reports a file that %s', (_, change) => {

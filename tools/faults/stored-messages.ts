@@ -17,7 +17,6 @@ export interface MessageDocuments {
   conversations: readonly ConversationDocument[];
   externalMessageIds: readonly { _id: string; ticketId: number; conversationId: number }[];
   fileRecords: readonly { _id: string }[];
-  files: readonly { _id: string; length: number }[];
   /** How many bytes of each file there are. */
   chunks: readonly { _id: string; bytes: number }[];
 }
@@ -54,13 +53,12 @@ export async function readMessageDocuments(connection: Connection): Promise<Mess
     .toArray() as Promise<unknown[]>;
   const names = ['tickets', 'conversations', 'externalMessageIds', 'fileRecords'] as const;
   const [tickets, conversations, externalMessageIds, fileRecords] = await Promise.all(names.map(all));
-  const files = await all('files.files');
-  return { tickets, conversations, externalMessageIds, fileRecords, files, chunks: await chunks } as MessageDocuments;
+  return { tickets, conversations, externalMessageIds, fileRecords, chunks: await chunks } as MessageDocuments;
 }
 
 /** Finds documents that belong to no ticket, and files that are missing. */
 export function judgeStored(documents: MessageDocuments): StoredMessages {
-  const { tickets, conversations, externalMessageIds, fileRecords, files, chunks } = documents;
+  const { tickets, conversations, externalMessageIds, fileRecords, chunks } = documents;
   const living = tickets.filter(({ deletedAt }) => !deletedAt);
   const parts = new Set(
     living.flatMap(({ _id, openingMessageId, conversationIds = [], draftIds = [] }) =>
@@ -75,7 +73,6 @@ export function judgeStored(documents: MessageDocuments): StoredMessages {
   const keys = new Set(listed.map(({ key }) => key));
   const unlisted = (name: string, found: readonly { _id: string }[]) =>
     found.filter(({ _id }) => !keys.has(_id)).map(({ _id }) => `${name} ${_id} is listed by no ticket`);
-  const isWhole = new Map(files.map(({ _id, length }) => [_id, length]));
   const bytes = new Map(chunks.map((one) => [one._id, one.bytes]));
   return {
     counts: new Map(
@@ -93,11 +90,10 @@ export function judgeStored(documents: MessageDocuments): StoredMessages {
         .filter(({ ticketId, conversationId }) => !isPart(ticketId, conversationId))
         .map((one) => `the id ${one._id} is of message ${one.conversationId}, no part of ticket ${one.ticketId}`),
       ...unlisted('the record of file', fileRecords),
-      ...unlisted('file', files),
       ...unlisted('the content of file', chunks),
     ],
     missingFiles: listed
-      .filter(({ key, size }) => isWhole.get(key) !== size || (bytes.get(key) ?? 0) !== size)
+      .filter(({ key, size }) => (bytes.get(key) ?? 0) !== size)
       .map(({ key, size }) => `file ${key} with ${size} bytes is listed, but not stored`),
   };
 }

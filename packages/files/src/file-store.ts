@@ -1,4 +1,3 @@
-import { pipeline } from 'node:stream/promises';
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import type { Query } from '@ticketing/store/document/field-query.ts';
 import { removePresent } from '@ticketing/store/document/remove-present.ts';
@@ -7,7 +6,7 @@ import { type Connection, mongo } from 'mongoose';
 import { buildQuotaIndexes } from './file-quota.ts';
 
 /**
- * The contents of files, in GridFS, with a record for each, which is written first and removed last.
+ * The contents of files, in the chunks of GridFS, with a record for each, which is written first and removed last.
  *
  * A file is unseen until its owner, or something that belongs to its owner, lists its key. A record says when to check
  * whether that is so, so that files of writers that have died are found.
@@ -15,7 +14,7 @@ import { buildQuotaIndexes } from './file-quota.ts';
  */
 export interface FileStore {
   /** Stores a file under a new key, and has it checked at a time. */
-  write(key: string, pieces: Pieces, checkAt: Date): Promise<void>;
+  write(key: string, content: FileContent, checkAt: Date): Promise<void>;
   /** Assigns files to the owner that is about to list them. Returns false if one of them does not exist. */
   assign(keys: readonly string[], ownerId: OwnerId): Promise<boolean>;
   /** Assigns a file to a part of an owner, which has the file without listing it. Returns false if it does not exist. */
@@ -41,7 +40,11 @@ export interface FileStore {
 }
 
 /** The content of a file, piece by piece. */
-export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+export interface FileContent {
+  /** Units: bytes. */
+  size: number;
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
 
 /** The id of the owner of files. In a service, all owners are of one kind, for example tickets. */
 export type OwnerId = number;
@@ -93,6 +96,8 @@ const bucketName = 'files';
 const chunkBytes = 1024 * 1024;
 
 const recordCollection = (connection: Connection) => openCollection<FileRecord>(connection, 'fileRecords');
+/** What GridFS writes beside the chunks. Versions before this one wrote it too; nobody reads it. */
+const entryCollection = (connection: Connection) => openCollection<{ _id: string }>(connection, `${bucketName}.files`);
 const chunkCollection = (connection: Connection) => openCollection<ChunkDocument>(connection, `${bucketName}.chunks`);
 
 /** Builds the missing indexes of the files. */
@@ -110,6 +115,7 @@ export async function buildFileIndexes(connection: Connection): Promise<void> {
 /** Opens the files on a connection. */
 export function fileStore(connection: Connection): FileStore {
   const records = recordCollection(connection);
+  const entries = entryCollection(connection);
   const chunks = chunkCollection(connection);
   const update = (keys: readonly string[], change: Query, condition: Query = {}) =>
     storeCall(() => records.updateMany({ _id: { $in: [...keys] }, ...condition }, change));
@@ -118,20 +124,15 @@ export function fileStore(connection: Connection): FileStore {
       const documents = await records.find(query, { sort, limit }).toArray();
       return documents.map(({ _id, ownerId, part }): StoredFile => ({ key: _id, ownerId, part }));
     });
-  let opened: mongo.GridFSBucket | undefined;
-  const bucket = () => {
-    const { db } = connection;
-    if (!db) throw new mongo.MongoNotConnectedError('the database has not been reached');
-    opened ??= new mongo.GridFSBucket(db, { bucketName, chunkSizeBytes: chunkBytes });
-    return opened;
-  };
   return {
-    write: (key, pieces, checkAt) =>
-      storeCall(async () => {
-        await records.insertOne({ _id: key, ownerId: null, checkAt });
-        // The name that the sender gave is only where the file is listed.
-        await pipeline(pieces, bucket().openUploadStreamWithId(gridId(key), ''));
-      }),
+    async write(key, content, checkAt) {
+      await storeCall(() => records.insertOne({ _id: key, ownerId: null, checkAt }));
+      let n = 0;
+      for await (const data of toChunks(content)) {
+        const chunk = { files_id: key, n: n++, data: new mongo.Binary(data) };
+        await storeCall(() => chunks.insertOne(chunk));
+      }
+    },
     assign: async (keys, ownerId) => (await update(keys, { $set: { ownerId } })).matchedCount === keys.length,
     assignToPart: async (key, ownerId, part) => (await update([key], { $set: { ownerId, part } })).matchedCount === 1,
     async findOfPart(partId) {
@@ -149,9 +150,9 @@ export function fileStore(connection: Connection): FileStore {
     read: (key, range) => readChunks(chunks, key, range),
     remove: (keys) =>
       storeCall(async () => {
+        await entries.deleteMany({ _id: { $in: [...keys] } });
+        await chunks.deleteMany({ files_id: { $in: [...keys] } });
         for (const key of keys) {
-          // An unfinished file has only chunks. GridFS removes them before it reports that the file is missing.
-          await bucket().delete(gridId(key)).catch(ignoreMissing);
           await removePresent(
             async () => (await records.deleteOne({ _id: key })).deletedCount === 1,
             async () => (await records.findOne({ _id: key }, { projection: { _id: 1 } })) !== null,
@@ -159,6 +160,28 @@ export function fileStore(connection: Connection): FileStore {
         }
       }),
   };
+}
+
+/** Yields a content in chunks of one size, of which the last may be shorter. Errors: an Error if it has another size. */
+async function* toChunks({ size, pieces }: FileContent): AsyncGenerator<Uint8Array> {
+  let left = size;
+  let chunk = new Uint8Array(0);
+  let filled = 0;
+  for await (const piece of pieces) {
+    if (piece.length > left) throw new Error(`a file of ${size} bytes has more`);
+    for (let at = 0; at < piece.length; ) {
+      if (filled === 0) chunk = new Uint8Array(Math.min(left, chunkBytes));
+      const taken = piece.subarray(at, at + chunk.length - filled);
+      chunk.set(taken, filled);
+      at += taken.length;
+      filled += taken.length;
+      left -= taken.length;
+      if (filled < chunk.length) continue;
+      yield chunk;
+      filled = 0;
+    }
+  }
+  if (left > 0) throw new Error(`a file of ${size} bytes has ${size - left}`);
 }
 
 /** Returns a cursor of one chunk at a time: the stream of GridFS reads up to 16 MiB ahead. */
@@ -187,13 +210,4 @@ async function* readChunks(
   } finally {
     await cursor.close();
   }
-}
-
-/** The ids of GridFS may have any type. */
-function gridId(key: string): mongo.ObjectId {
-  return key as unknown as mongo.ObjectId;
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!(error instanceof Error) || !error.message.startsWith('File not found')) throw error;
 }

@@ -2,7 +2,7 @@ import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { AttachmentState } from './attachment.ts';
 import { toAttachmentId } from './attachment.ts';
 import type { FileContext } from './file-context.ts';
-import type { Pieces } from './file-store.ts';
+import type { FileContent } from './file-store.ts';
 
 /** How long after its last write a file is checked: longer than any writer takes that could still list it. */
 export const checkAfterMs = 60 * 60 * 1000;
@@ -13,10 +13,11 @@ type StoreContext = Pick<FileContext, 'files' | 'runtime'>;
 export async function storeContent(
   { files, runtime }: StoreContext,
   file: Omit<AttachmentState, 'id' | 'createdAt' | 'key'>,
-  pieces: Pieces,
+  pieces: FileContent['pieces'],
 ): Promise<AttachmentState> {
   const key = runtime.randomBytes(16).toString('hex');
-  await files.write(key, pieces, new Date(runtime.now() + checkAfterMs)).catch(async (error: unknown) => {
+  const content = { size: file.size, pieces };
+  await files.write(key, content, new Date(runtime.now() + checkAfterMs)).catch(async (error: unknown) => {
     await files.remove([key]).catch(() => undefined);
     throw error;
   });

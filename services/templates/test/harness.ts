@@ -55,7 +55,7 @@ export async function startHarness(options: HarnessOptions<TemplateSettings> = {
       return response.json;
     },
     async empty() {
-      for (const name of ['templates', 'emailTemplates', 'fileRecords', 'files.files', 'files.chunks']) {
+      for (const name of ['templates', 'emailTemplates', 'fileRecords', 'files.chunks']) {
         await harness.database.collection(name).deleteMany({});
       }
       Object.assign(model, emptyModel());

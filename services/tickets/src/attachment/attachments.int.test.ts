@@ -42,9 +42,7 @@ const isOfChunks = (cursor: unknown) =>
 
 /** How many documents the files of all tickets have. */
 async function storedDocuments() {
-  const counts = ['fileRecords', 'files.files', 'files.chunks'].map((name) =>
-    tickets.database.collection(name).countDocuments(),
-  );
+  const counts = ['fileRecords', 'files.chunks'].map((name) => tickets.database.collection(name).countDocuments());
   return Promise.all(counts);
 }
 

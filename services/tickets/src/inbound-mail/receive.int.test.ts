@@ -103,7 +103,7 @@ async function read(id: number, query = '') {
 }
 const close = (id: number) => tickets.request('PATCH', `/ticket/${id}`, { body: { status: 'closed' } });
 const ticketCount = () => tickets.database.collection('tickets').countDocuments({ deletedAt: { $exists: false } });
-const fileCount = () => tickets.database.collection('files.files').countDocuments();
+const fileCount = () => tickets.database.collection('fileRecords').countDocuments();
 
 test('a mail becomes a ticket, with its first message', async () => {
   const id = newId();

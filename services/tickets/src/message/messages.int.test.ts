@@ -400,7 +400,7 @@ test('of a publishing, a change and a deletion at once, each is done or refused 
 });
 
 const file = (name: string, text: string) => ({ name, base64: Buffer.from(text).toString('base64') });
-const filesStored = () => tickets.database.collection('files.files').countDocuments();
+const filesStored = () => tickets.database.collection('fileRecords').countDocuments();
 
 // spec: 34.6
 test('files of messages are listed by them, and a draft keeps, adds and drops some', async () => {

@@ -75,7 +75,6 @@ async function countAll(): Promise<Record<string, number>> {
     'externalMessageIds',
     'idempotencyKeys',
     'fileRecords',
-    'files.files',
     'files.chunks',
   ];
   const count = async (name: string) => [name, await tickets.database.collection(name).countDocuments()];
