@@ -18,6 +18,8 @@ const chinese = '请尽快寄送报价单给我们公司，谢谢';
 const korean = '안녕하세요 견적서를 보내 주세요';
 const russian = 'Здравствуйте, пришлите счёт, пожалуйста';
 
+const polish = 'Zażółć gęślą jaźń, łódź';
+
 describe('a text is decoded', () => {
   it.each([
     ['utf-8', german, 'utf-8'],
@@ -74,6 +76,13 @@ describe('a text is decoded', () => {
     ['us-ascii', german, 'utf-8'],
     ['us-ascii', german, 'windows-1252'],
     ['us-ascii', japanese, 'iso-2022-jp'],
+    ['us-ascii', russian, 'windows-1251'],
+    ['unknown-8bit', russian, 'koi8-r'],
+    ['8bit', japanese, 'shift_jis'],
+    ['windows-1250', polish, 'utf-8'],
+    ['iso-8859-2', polish, 'utf-8'],
+    ['windows-1251', russian, 'utf-8'],
+    ['koi8-r', russian, 'utf-8'],
     ['iso-8859-1', german, 'utf-8'],
     ['iso-2022-jp', japanese, 'shift_jis'],
     ['iso-2022-jp', japanese, 'utf-8'],

@@ -11,20 +11,7 @@ const platformDecoders = new Map(
 /** Other names of encodings: what programs write, and what these mean by it (as browsers do). */
 const aliases = new Map(
   Object.entries({
-    'windows-1252': [
-      '',
-      'usascii',
-      'ascii',
-      'ansix341968',
-      'iso88591',
-      'latin1',
-      'l1',
-      'cp1252',
-      'ansi',
-      '8bit',
-      '7bit',
-      'unknown8bit',
-    ],
+    'windows-1252': ['iso88591', 'latin1', 'l1', 'cp1252', 'ansi'],
     'iso-2022-jp': [
       'iso2022jp',
       'iso2022jp1',
@@ -47,14 +34,19 @@ const aliases = new Map(
   }).flatMap(([name, others]) => others.map((other) => [other, name] as const)),
 );
 
-/** The encoding that a declared name means; undefined if nobody knows it. */
+/** Names that say nothing about bytes beyond ASCII. */
+const emptyNames = ['', 'usascii', 'ascii', 'ansix341968', '8bit', '7bit', 'binary', 'unknown8bit', 'default'];
+
+/** The encoding that a declared name means; undefined if nobody knows it, or it says nothing. */
 function findEncoding(declared: string): string | undefined {
   const plain = declared
     .trim()
     .toLowerCase()
     .replace(/^(?:x-|cs)/, '')
     .replaceAll('"', '');
-  const name = aliases.get(plain.replace(/[^a-z0-9]/g, '')) ?? plain;
+  const letters = plain.replace(/[^a-z0-9]/g, '');
+  if (emptyNames.includes(letters)) return undefined;
+  const name = aliases.get(letters) ?? plain;
   return platformDecoders.has(name) || isOfIconv(name) ? name : undefined;
 }
 
@@ -89,8 +81,8 @@ export function decodeText(bytes: Uint8Array, ...declarations: readonly (string 
     if (encoding === undefined) continue;
     // A text of ASCII has no sign of its encoding, unless it shifts.
     if (westernEncodings.includes(encoding) && (isUtf8(bytes) || shiftsToJapanese(bytes))) break;
-    if (!multiByteEncodings.includes(encoding)) return decodeAs(encoding, bytes);
     if (isUtf8(bytes) && (encoding === 'utf-8' || isLong(bytes))) break;
+    if (!multiByteEncodings.includes(encoding)) return decodeAs(encoding, bytes);
     const text = decodeAs(encoding, bytes);
     if (!isBroken(text)) return text;
   }

@@ -85,6 +85,26 @@ describe('a text', () => {
     expect(files.map(({ name }) => name)).toEqual(['notes.txt']);
   });
 
+  it('whose forms have names is none the less one', async () => {
+    const named = multipart(
+      ['Content-Type: text/plain; name=a.txt\r\n\r\nplain', 'Content-Type: text/html; name=a.html\r\n\r\n<p>rich</p>'],
+      'alternative',
+    );
+    expect(await parsed(named)).toMatchObject({ body: '<p>rich</p>', files: [] });
+  });
+
+  it.each(['text', 'plain', 'text/enriched', 'text/markdown; charset=utf-8'])('of the type %s is one', async (type) => {
+    const part = `Content-Type: ${type}\r\n\r\nHello`;
+    expect(await parsed(head + part)).toMatchObject({ body: 'Hello', isHtml: false, files: [] });
+    const { body, files } = await parsed(multipart(['Content-Type: text/plain\r\n\r\nBye', part]));
+    expect([body, files.length]).toEqual(type.includes('/') ? ['Bye', 1] : ['Bye\nHello', 0]);
+  });
+
+  it.each(['text/calendar', 'text/vcard', 'text/x-vcard', 'text/csv'])('is none of the type %s', async (type) => {
+    const { body, files } = await parsed(`${head}Content-Type: ${type}\r\n\r\nHello`);
+    expect([body, files.length]).toEqual([null, 1]);
+  });
+
   it('in HTML is read in the encoding that it declares itself', async () => {
     const html = '<meta charset="windows-1250"><p>D\x9fwi\xeak</p>';
     expect((await parsed(`${head}Content-Type: text/html\r\n\r\n${html}`)).body).toContain('Dźwięk');
@@ -115,6 +135,23 @@ describe('a text', () => {
     expect(body).toBe(
       'See below\n\nFrom: Jörg <j@x.org>\nSubject: Meter\nDate: Mon, 2 Mar 2026 07:00:00 +0000\nTo: k@x.org\n\nText',
     );
+  });
+
+  it.each([
+    ['parts', `Content-Type: multipart/mixed; boundary=c\r\n\r\n${'--c\r\n\r\nx\r\n'.repeat(1001)}--c--`],
+    ['headers', `X: ${'x'.repeat(1024 * 1024)}\r\n\r\nx`],
+  ])('of a mail within the mail that has too many %s stays a file', async (_, inner) => {
+    const { body, files } = await parsed(multipart(['\r\nSee below', `Content-Type: message/rfc822\r\n\r\n${inner}`]));
+    expect(body).toBe('See below');
+    expect(files.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual([inner]);
+  });
+
+  it('of mails within the mail is read while they have no more parts together than a mail', async () => {
+    const inner = 'Content-Type: multipart/mixed; boundary=c\r\n\r\n' + '--c\r\n\r\nx\r\n'.repeat(30);
+    const messages = Array.from({ length: 50 }, () => `Content-Type: message/rfc822\r\n\r\n${inner}--c--`);
+    const { files } = await parsed(multipart(messages));
+    // Each has 31 parts.
+    expect(files).toHaveLength(50 - Math.floor(1000 / 31));
   });
 
   it('of mails within mails is read two levels deep, and is a file below that', async () => {
@@ -152,6 +189,7 @@ describe('what programs wrap', () => {
   it.each([
     'application/pkcs7-mime; smime-type=signed-data; name=smime.p7m',
     'application/x-pkcs7-mime; name=smime.p7m',
+    'application/octet-stream; name=smime.p7m',
   ])('into a signature (%s) is read, and marked as unverified', async (type) => {
     const { body, files } = await parsed(`${head}${base64(type, signed(inner))}`);
     expect(body).toContain('was not verified');

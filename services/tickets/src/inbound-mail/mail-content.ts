@@ -5,7 +5,7 @@ import { declaredInHtml, decodeText } from './charsets.ts';
 import { mailLimits as limits, type MailFile } from './mail.ts';
 import { decodeWords } from './mail-header.ts';
 import { connectImages, type ImageFile } from './mail-images.ts';
-import { firstValue, type MimePart, splitMail } from './mime.ts';
+import { firstValue, MailStructureError, type MimePart, mailRoom, splitMail } from './mime.ts';
 import { readSignedMail } from './signed-mail.ts';
 import { readTnef } from './tnef.ts';
 
@@ -63,6 +63,8 @@ interface SentFile extends ImageFile {
 class Collector {
   readonly texts: MailText[] = [];
   readonly files: SentFile[] = [];
+  /** For the messages within the mail, together. */
+  readonly #room = mailRoom();
   #hasTnef = false;
 
   async add(part: MimePart, place: Place): Promise<void> {
@@ -72,9 +74,15 @@ class Collector {
     if (type === 'message/rfc822' && !isAttached && !place.isInReport && place.depth < limits.messageDepth) {
       return this.#addMessage(part, place);
     }
-    if (isText(part) && !isAttached && (part.name === '' || this.texts.length === 0)) return this.#addText(part, place);
+    if (!isAttached && this.#isBody(part, place)) return this.#addText(part, place);
     const wrapped = place.depth < limits.messageDepth && (await this.#addWrapped(part, place));
     if (!wrapped && parts.length === 0) this.#addFile(part);
+  }
+
+  /** Whether a part that is not attached is a text of the mail. Some programs name the forms of a text like files. */
+  #isBody(part: MimePart, { alternative }: Place): boolean {
+    const isFirst = this.texts.length === 0;
+    return isText(part) ? part.name === '' || isFirst || alternative !== undefined : isFirst && isOtherText(part);
   }
 
   async #addGroup(part: MimePart, place: Place): Promise<void> {
@@ -100,7 +108,8 @@ class Collector {
   }
 
   async #addMessage(part: MimePart, { depth }: Place): Promise<void> {
-    const mail = await splitMail(part.content());
+    const mail = await this.#split(part.content());
+    if (!mail) return this.#addFile(part);
     this.texts.push({ plain: headLines(mail) });
     await this.add(mail, { alternative: undefined, isInReport: false, depth: depth + 1 });
   }
@@ -110,10 +119,21 @@ class Collector {
     if (isTnef(part)) return this.#addTnef(part.content());
     if (!isSigned(part)) return false;
     const signed = readSignedMail(part.content());
-    if (signed === undefined) return false;
+    const mail = signed && (await this.#split(signed));
+    if (!mail) return false;
     this.texts.push({ plain: unverified });
-    await this.add(await splitMail(signed), { alternative: undefined, isInReport: false, depth: depth + 1 });
+    await this.add(mail, { alternative: undefined, isInReport: false, depth: depth + 1 });
     return false;
+  }
+
+  /** Splits a message within the mail. Returns undefined if it exceeds a limit: then it stays a file. */
+  async #split(bytes: Uint8Array): Promise<MimePart | undefined> {
+    try {
+      return await splitMail(bytes, this.#room);
+    } catch (error) {
+      if (error instanceof MailStructureError) return undefined;
+      throw error;
+    }
   }
 
   /** Unpacks the first one only, since reading takes seconds at worst, and no program sends two. */
@@ -150,14 +170,19 @@ function isText({ type }: MimePart): boolean {
   return type === 'text/plain' || type === 'text/html';
 }
 
+/** Whether a part is of another type of texts that people read (RFC 2046, section 4.1.4). */
+function isOtherText({ type, name }: MimePart): boolean {
+  return name === '' && /^text\/(?!(?:x-)?v?(?:calendar|card)$|directory$|csv$|rtf$|xml$)/.test(type);
+}
+
 function isTnef({ type, name }: MimePart): boolean {
   return /^application\/(?:vnd\.)?ms-tnef$/.test(type) || /^winmail\.dat$/i.test(name);
 }
 
-function isSigned({ type, parameters }: MimePart): boolean {
-  return (
-    /^application\/(?:x-)?pkcs7-mime$/.test(type) && !/^(?:enveloped|compressed)/i.test(parameters['smime-type'] ?? '')
-  );
+/** Whether a part may have a signed message. Some programs say so by the name alone (RFC 8551, section 3.2.2). */
+function isSigned({ type, name, parameters }: MimePart): boolean {
+  if (!/^application\/(?:x-)?pkcs7-mime$/.test(type)) return /\.p7m$/i.test(name);
+  return !/^(?:enveloped|compressed)/i.test(parameters['smime-type'] ?? '');
 }
 
 function decodePart(part: MimePart): string {

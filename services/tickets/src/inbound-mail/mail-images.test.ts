@@ -21,6 +21,8 @@ describe('the source of an image becomes the one spelling of the id of its file:
     ['by its location', '<img src="https://example.org/photo.jpg">', '<img src="cid:photo@x">', [photo]],
     ['with an entity', '<img src="a?b=1&amp;c=2">', '<img src="cid:a%3Fb=1%26c=2">', [file('a?b=1&c=2')]],
     ['of no file', '<img src="cid:none"><img src="https://example.org/x.png">', undefined, []],
+    ['after a >', '<img alt="a > b" src="CID:photo%40x">', '<img alt="a > b" src="cid:photo@x">', [photo]],
+    ['in another attribute', '<img alt=" src=photo@x ">', undefined, []],
     ['in a text', 'src="photo@x"', undefined, []],
     ['of a background', '<td background="cid:photo@x">', undefined, [photo]],
   ])('%s', (_name, html, expected, shown) => {

@@ -10,8 +10,8 @@ export interface ImageFile {
   bytes: Uint8Array;
 }
 
-/** The source of an image. What stands before it in its tag has no angle bracket, so that the time is linear. */
-const imageSource = /(<img\b[^<>]*?\ssrc\s*=\s*)("[^"]*"|'[^']*'|[^\s"'<>]+)/gi;
+/** The source of an image. Nothing that stands before it in its tag has a `<`, so that the time is linear. */
+const imageSource = /(<img\b(?:[^<>"']|"[^"<]*"|'[^'<]*')*?\ssrc\s*=\s*)("[^"]*"|'[^']*'|[^\s"'<>]+)/gi;
 const anyContentUrl = /\bcid:[^\s"'<>)]{1,1000}/gi;
 
 /**

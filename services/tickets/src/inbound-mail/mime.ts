@@ -23,28 +23,42 @@ export interface MimePart {
 /** Why a mail cannot be split. */
 export class MailStructureError extends Error {}
 
+/** How many parts, and bytes of their headers, mails may have. */
+export interface MailRoom {
+  parts: number;
+  headerBytes: number;
+}
+
+/** Makes the room of one mail, or of the mails within it together. */
+export function mailRoom(): MailRoom {
+  const { parts, headerBytes } = limits;
+  return { parts, headerBytes };
+}
+
 /**
- * Splits a mail into its parts. The bytes of parts are views of the mail, and decoded once, when somebody asks for them.
+ * Splits a mail into its parts, which take room. The bytes of parts are views of the mail, and decoded once, when somebody
+ * asks for them.
  *
  * Errors: MailStructureError, if it has too many headers or parts, or nests them too deep.
  */
-export async function splitMail(raw: Uint8Array): Promise<MimePart> {
+export async function splitMail(raw: Uint8Array, room: MailRoom = mailRoom()): Promise<MimePart> {
   const mail = toBuffer(raw);
   const splitter = new Splitter({
     ignoreEmbedded: true,
     // The limit for the mail is checked below.
     maxHeadSize: 2 * limits.headerBytes,
-    maxChildNodes: limits.parts,
+    maxChildNodes: room.parts,
   });
   splitter.end(mail);
   const parts = new Map<MimeNode, OpenPart>();
   let root: MimePart | undefined;
-  let headerBytes = 0;
   try {
     for await (const chunk of splitter as AsyncIterable<SplitterChunk>) {
       if (chunk.type === 'node') {
-        headerBytes += chunk._headerlen;
-        if (headerBytes > limits.headerBytes) throw new MailStructureError(largeHeaders);
+        room.parts -= 1;
+        room.headerBytes -= chunk._headerlen;
+        if (room.parts < 0) throw new MailStructureError(manyParts);
+        if (room.headerBytes < 0) throw new MailStructureError(largeHeaders);
         const part = new OpenPart(mail, chunk, chunk.parentNode ? parts.get(chunk.parentNode) : undefined);
         parts.set(chunk, part);
         root ??= part;
@@ -58,11 +72,12 @@ export async function splitMail(raw: Uint8Array): Promise<MimePart> {
 }
 
 const largeHeaders = 'The headers of the mail are too large.';
+const manyParts = `The mail has more than ${limits.parts} parts.`;
 
 function structureError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'EMAXLEN') return error;
   const isOfHeaders = error.message.includes('header');
-  return new MailStructureError(isOfHeaders ? largeHeaders : `The mail has more than ${limits.parts} parts.`);
+  return new MailStructureError(isOfHeaders ? largeHeaders : manyParts);
 }
 
 class OpenPart implements MimePart {
@@ -89,7 +104,8 @@ class OpenPart implements MimePart {
     const type = readParameters(firstValue(this, 'content-type'));
     const disposition = readParameters(firstValue(this, 'content-disposition'));
     const isInDigest = parent?.type === 'multipart/digest' && type.value === '';
-    this.type = isInDigest ? 'message/rfc822' : contentType || 'text/plain';
+    // A type that is none, such as "text", counts as none (RFC 2045, section 5.2).
+    this.type = isInDigest ? 'message/rfc822' : contentType && /.\/./.test(contentType) ? contentType : 'text/plain';
     this.parameters = type.parameters;
     this.disposition = disposition.value.toLowerCase();
     this.name = disposition.parameters.filename ?? type.parameters.name ?? '';

@@ -57,8 +57,9 @@ async function parse(raw: Uint8Array, options: ReadOptions | undefined): Promise
 }
 
 /**
- * Returns what a mail says, of which its digest is made. Headers, transfer encodings and line breaks that differ between two transfers of it are no
- * part of it, and nor is how this version reads charsets and texts: a mail stays known when that changes.
+ * Returns what a mail says, of which its digest is made. Headers, transfer encodings and line breaks that differ between
+ * two transfers of it are no part of it, and nor is how this version reads charsets and texts: a mail stays known when
+ * that changes.
  */
 function content(mail: MimePart, texts: readonly string[]): string {
   const unfolded = texts.map((text) => text.replace(/\s+/g, ' ').trim());

@@ -39,6 +39,8 @@ type MailTexts = Pick<ParsedMail, 'subject' | 'fromName' | 'isHtml'> & { body: s
 interface Replacement {
   texts: MailTexts;
   attachments: readonly AttachmentState[];
+  /** Is called when a message lists the new files. */
+  onListed(): void;
 }
 
 /**
@@ -63,9 +65,9 @@ export async function readMailAgain(
   const raw = await readRawMail(deps.attachments, { key, size: part.size });
   const { files: mailFiles, ...mail } = await readMail(deps, { sender: callerKey(call.caller), raw });
   const body = mail.body ?? '';
-  const made = await deps.textWork.bodyFields(body, call.caller, !mail.isHtml);
+  const derived = await deps.textWork.bodyFields(body, call.caller, !mail.isHtml);
   const { subject, fromName, isHtml } = mail;
-  await replaceMessage(deps, call, message, { texts: { subject, fromName, isHtml, body, ...made }, mailFiles });
+  await replaceMessage(deps, call, message, { texts: { subject, fromName, isHtml, body, ...derived }, mailFiles });
   return { $typeName: 'ticketing.tickets.v1.ReadMailAgainResponse', ticketId };
 }
 
@@ -79,8 +81,8 @@ async function replaceMessage(
   const replace = async () => {
     const attachments = await attachMailFiles(deps.attachments, call, mailFiles, files);
     await claimFiles(deps.attachments, message.ticketId, attachments);
-    const dropped = await replaceTexts(deps, call, message, { texts, attachments });
-    files.keep(attachments);
+    const onListed = () => files.keep(attachments);
+    const dropped = await replaceTexts(deps, call, message, { texts, attachments, onListed });
     await removeFiles(deps.attachments, dropped);
   };
   await files.settle(replace());
@@ -99,6 +101,7 @@ async function replaceTexts(
   const { stored, messages } = await findConversation(deps, message);
   if (stored) {
     const dropped = await replaceStored(deps, message, replacement);
+    replacement.onListed();
     await deps.commit({
       ticketId,
       decide: ({ ticket }) =>
@@ -117,6 +120,7 @@ async function replaceTexts(
       return decideChangedMessage(ticket, conversationId, context);
     },
   });
+  replacement.onListed();
   return dropped;
 }
 

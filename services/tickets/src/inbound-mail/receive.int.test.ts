@@ -264,6 +264,17 @@ describe('a thread is found', () => {
     expect(await ticketCount()).toBe(before);
   });
 
+  test('by an id that a stranger has repeated: the ticket of the first message that has it', async () => {
+    const opening = newId();
+    const { ticketId } = await receive({ id: opening });
+    const body = { content: { message: 'We come.', type: 'text' } };
+    const { json } = await tickets.request('POST', `/ticket/${ticketId}/conversation/reply`, { body });
+    for (const id of [opening, json.conversation.externalConversationId]) {
+      expect((await receive({ id, from: 'eve@example.net' })).ticketId).not.toBe(ticketId);
+      expect((await receive({ headers: `In-Reply-To: ${id}\r\n` })).ticketId).toBe(ticketId);
+    }
+  });
+
   test('by the token in the subject, if it is signed', async () => {
     const { ticketId } = await receive({});
     const { ticketTokens } = processNow();
@@ -339,6 +350,7 @@ describe('a mail that is received again', () => {
     const answer = await receive({ id: answerId, headers: `${dated}${headers}` });
     const answers = { id: answerId, headers: `${dated}${headers}`, body: 'another answer' };
     const added = await receive(answers);
+    expect(answer.ticketId).toBe(opening.ticketId);
     expect(added).toMatchObject({ ticketId: answer.ticketId, outcome: 'MESSAGE_ADDED' });
     expect(added.conversationId).not.toBe(answer.conversationId);
     expect(await receive(answers)).toEqual({ ...added, outcome: 'ALREADY_KNOWN' });
@@ -380,6 +392,26 @@ describe('a mail that is received again', () => {
     expect(new Set(received.map((one) => one.conversationId)).size).toBe(1);
     expect(await list(ticketId)).toHaveLength(2);
   });
+
+  test.each(['without an id', 'with the id of another mail'])(
+    'by two mailboxes %s is one message of the ticket that it answers',
+    async (kind) => {
+      const id = newId();
+      const { ticketId } = await receive({ id });
+      const taken = kind === 'without an id' ? null : newId();
+      if (taken !== null) await receive({ id: taken, from: 'eve@example.net' });
+      const answer = {
+        id: taken,
+        headers: `${dated}In-Reply-To: ${id}\r\n`,
+        to: 'support@example.org, sales@example.org',
+      };
+      for (let times = 0; times < 2; times++) {
+        const { otherTicketIds } = await processNow().receiveMail(call, request(answer));
+        expect(otherTicketIds).toEqual([ticketId]);
+        expect(await list(ticketId)).toHaveLength(2);
+      }
+    },
+  );
 
   test('is not known by the id of a note', async () => {
     const id = newId();
@@ -533,7 +565,13 @@ describe('a mail of a program', () => {
   test('creates a ticket that is programmatic, and opens none', async () => {
     const id = newId();
     const created = await receive({ id, headers: automatic });
-    expect(await read(created.ticketId)).toMatchObject({ spamStatus: 'auto_programmatic' });
+    expect(await read(created.ticketId)).toMatchObject({
+      ...{ spamStatus: 'auto_programmatic', lastCustomerMessageAt: null, lastMessageAt: expect.any(String) },
+    });
+    expect(await tickets.documentOf(created.ticketId)).toMatchObject({
+      incomingMessages: 0,
+      openingMessageId: created.conversationId,
+    });
     await close(created.ticketId);
     const answer = await receive({ headers: `In-Reply-To: ${id}\r\n${automatic}` });
     expect(answer).toMatchObject({ ticketId: created.ticketId, outcome: 'MESSAGE_ADDED' });
@@ -579,6 +617,21 @@ describe('a mail of a program', () => {
     const second = await reply();
     expect(second.references).toEqual([ids[1], first.id, ids[3]]);
     expect((await reply()).references).toEqual([ids[1], first.id, ids[3], second.id]);
+  });
+
+  test('is not answered if no person has written a mail', async () => {
+    const reply = async (ticketId: number) => {
+      const body = { content: { message: 'We come.', type: 'text' }, to: ['kim@example.com'] };
+      const { json } = await tickets.request('POST', `/ticket/${ticketId}/conversation/reply`, { body });
+      return tickets.database.collection<{ _id: number }>('conversations').findOne({ _id: json.id });
+    };
+    const { ticketId } = await receive({ headers: automatic });
+    expect(await reply(ticketId)).toMatchObject({ mail: { references: [] } });
+    const body = { channel: 'email', from: 'kim@example.com', subject: 'Meter', body: 'x', subchannelId: 1 };
+    const { json } = await tickets.request('POST', '/ticket', { body });
+    const subject = processNow().ticketTokens.mark('failure', json.id);
+    expect(await receive({ subject, headers: automatic })).toMatchObject({ ticketId: json.id });
+    expect(await reply(json.id)).toMatchObject({ mail: { references: [] } });
   });
 
   // spec: 5.4

@@ -81,34 +81,48 @@ export async function takeInMail(
   return received;
 }
 
-/** Takes in the mail of a mailbox, under the first external id that no other mail has. */
+/** Takes in the mail of a mailbox, under the first of its external ids that no other mail has. */
 async function takeInMailbox(deps: InboundMailDeps, call: MailCall, incoming: IncomingMail): Promise<ReceivedMail> {
+  const { subchannelId } = incoming;
+  const { messageId, digest } = incoming.mail;
   let thread: Promise<number | undefined> | undefined;
   const findThreadOnce = () => {
     thread ??= findThread(deps, incoming);
     return thread;
   };
-  for (const externalId of externalIds(incoming)) {
-    const known = await findKnown(deps, incoming, externalId, findThreadOnce);
-    if (known === 'other') continue;
-    if (known) return { ...known, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
-    const received = await takeIn(deps, call, { ...incoming, externalId, threadTicketId: await findThreadOnce() });
-    if (received) return received;
+  const takeInAs = async (externalId: string): Promise<ReceivedMail | OtherMail> => {
+    const find = () => findKnown(deps, incoming, externalId, findThreadOnce);
+    let known = await find();
+    if (!known) {
+      const received = await takeIn(deps, call, { ...incoming, externalId, threadTicketId: await findThreadOnce() });
+      if (received) return received;
+      // Another mail has just got the id.
+      known = (await find()) ?? 'other';
+    }
+    return typeof known === 'string' ? known : { ...known, outcome: ReceivedMailOutcome.ALREADY_KNOWN };
+  };
+  if (messageId !== null) {
+    let received = await takeInAs(messageId);
+    // A mail to two mailboxes becomes two tickets.
+    if (received === 'copy') received = await takeInAs(mailboxId(messageId, subchannelId));
+    if (typeof received !== 'string') return received;
   }
+  // Machines repeat ids for other mails. An answer is one message, whichever mailboxes have received it.
+  const ofContent = `sha256:${digest}`;
+  const answered = await findThreadOnce();
+  const received = await takeInAs(
+    answered === undefined ? mailboxId(ofContent, subchannelId) : `${ofContent} #${answered}`,
+  );
+  if (typeof received !== 'string') return received;
   throw new DomainError('aborted', 'concurrent_change', 'Another mail has each id of this one.');
 }
 
-/**
- * The external ids of a mail: its `Message-ID`, then the one that only its mailbox uses, because a mail to two mailboxes
- * becomes two tickets, then its digest, because machines repeat ids for other mails.
- */
-function externalIds({ mail: { messageId, digest }, subchannelId }: IncomingMail): string[] {
-  const ofContent = `sha256:${digest}${subchannelId === null ? '' : ` ${subchannelId}`}`;
-  return messageId === null ? [ofContent] : [messageId, mailboxId(messageId, subchannelId), ofContent];
-}
+/** The mail that has an external id already: the same in another mailbox, or another one. */
+type OtherMail = 'copy' | 'other';
 
-function mailboxId(messageId: string, subchannelId: number | null): string {
-  return `${messageId} ${subchannelId ?? ''}`.trim();
+/** The external id of a mail that only one mailbox uses. */
+function mailboxId(id: string, subchannelId: number | null): string {
+  return `${id} ${subchannelId ?? ''}`.trim();
 }
 
 /** Takes in a mail that is not known under its external id. Returns undefined if another mail has got the id. */
@@ -127,20 +141,20 @@ async function takeIn(deps: InboundMailDeps, call: MailCall, mail: IdentifiedMai
   return toReceived(deps, mail, { ...created, isInserted }, created.outcome);
 }
 
-/** The message that has an external id of a mail, if it is part of its ticket; `other` if another mail has the id. */
+/** The message that has an external id of a mail, if it is part of its ticket, or the mail that has the id instead. */
 async function findKnown(
   deps: InboundMailDeps,
   mail: IncomingMail,
   externalId: string,
   findThreadOnce: () => Promise<number | undefined>,
-): Promise<MessageReference | 'other' | undefined> {
+): Promise<MessageReference | OtherMail | undefined> {
   const [claimed] = await deps.messages.externalMessageIds.find([externalId]);
   if (!claimed) return undefined;
   const identity = mailIdentity(mail);
   let isSame = isSameMail(claimed, identity, undefined);
   // The ticket that it answers, which takes more reads, matters only if the claim is of another mailbox.
   if (isSame === false) isSame = isSameMail(claimed, identity, await findThreadOnce());
-  if (isSame === false) return 'other';
+  if (isSame === false) return claimed.mail?.digest === identity.digest ? 'copy' : 'other';
   if (!(await isPartOfTicket(deps, claimed))) return undefined;
   const { ticketId, conversationId } = claimed;
   return isSame || (await isOfSender(deps, claimed, mail)) ? { ticketId, conversationId } : 'other';

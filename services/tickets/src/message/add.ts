@@ -217,7 +217,10 @@ export async function newMail(
   return { attempts: 0, nextAttemptAt: new Date(0), references, reached: [], lastError: null };
 }
 
-/** The ids of the other mails of a ticket: all that is known of those of earlier versions. */
+/**
+ * The ids of the other mails of a ticket: all that is known of those of earlier versions. One that this version has
+ * received without giving the ticket a thread is of a program.
+ */
 async function knownIds(
   { externalMessageIds }: Pick<MessageStores, 'externalMessageIds'>,
   { ticketId, conversationId }: MessageReference,

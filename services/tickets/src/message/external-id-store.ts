@@ -62,7 +62,10 @@ export interface ExternalMessageIdStore {
   replace(externalId: string, from: MessageReference, to: ClaimedId): Promise<boolean>;
   /** Finds the messages that have some of these external ids, in the order of the ids. */
   find(externalIds: readonly string[]): Promise<ClaimedId[]>;
-  /** The external ids of the first message of a ticket and of the last ones, in the order of their messages. */
+  /**
+   * The external ids of the first message of a ticket and of the last ones, in the order of their messages. Mails that this
+   * version has received are left out.
+   */
   ofTicket(ticketId: number, count: number): Promise<{ externalId: string; conversationId: number }[]>;
   /** Frees an external id, if it belongs to this message. */
   freeOne(externalId: string, claimed: MessageReference): Promise<void>;
@@ -115,7 +118,11 @@ export function externalMessageIdStore(connection: Connection): ExternalMessageI
     ofTicket: (ticketId, count) =>
       storeCall(async () => {
         const ordered = (order: 1 | -1, limit: number) =>
-          externalIds.find({ ticketId }).sort({ conversationId: order }).limit(limit).lean();
+          externalIds
+            .find({ ticketId, mail: { $exists: false } })
+            .sort({ conversationId: order })
+            .limit(limit)
+            .lean();
         const last = (await ordered(-1, count)).reverse();
         const first = last.length < count ? [] : await ordered(1, 1);
         const isLast = new Set(last.map(({ _id }) => _id));

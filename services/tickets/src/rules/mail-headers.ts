@@ -22,7 +22,7 @@ export function foldedAddress(address: string): string {
 }
 
 const noReplyPattern =
-  /(?:^|[._+-])(?:no[._-]?reply|do[._-]?not[._-]?reply|mailer-daemon|(?:kein|nicht)e?[._-]?antwort(?:en)?|ne[._-]?pas[._-]?repondre|no[._-]?respond(?:er|a)|n(?:a|ã)o[._-]?responda|non[._-]?rispondere)(?=[._+\d-]|$)/i;
+  /(?:^|[._+-])(?:no[._-]?repl(?:y|ies)|do[._-]?not[._-]?reply|mailer-daemon|(?:kein|nicht)e?[._-]?antwort(?:en)?|ne[._-]?pas[._-]?repondre|no[._-]?respond(?:er|a)|n(?:a|ã)o[._-]?responda|non[._-]?rispondere|niet[._-]?(?:be)?antwoorden|geen[._-]?antwoord|(?:svar[._-]?)?ikke[._-]?svar|svar[._-]?(?:ikke|inte)|(?:ej|inte)[._-]?svar|nie[._-]?odpowiada[cj]|neodpov[ií]dat|nincs[._-]?v[aá]lasz|ne[._-]?valaszoljon|nu[._-]?r[aă]spunde(?:ti|ți)?|ne[._-]?odgovarajte?|yanitlama|ala[._-]?vastaa)(?=[._+\d-]|$)/i;
 
 /** Whether the name of an address says that nobody reads what is sent to it. */
 export function isNoReply(address: string): boolean {

@@ -46,6 +46,8 @@ test.each([
   ['Re[2]: RE(3): Re^2: R: Contatore', 'Re: Contatore'],
   ['Antw.: Odp: YNT: RES : x', 'Re: Antw.: Odp: YNT: RES : x'],
   ['Antw: Odp: YNT: RES : x', 'Re: x'],
+  ['Antwort: Re: SVAR: Odg: Zähler', 'Re: Zähler'],
+  ['ΑΠ: Отв: Ответ: Réf: x', 'Re: x'],
   ['回复：Re: 报价', 'Re: 报价'],
   ['Fwd: Re: Meter', 'Re: Fwd: Re: Meter'],
   ['Reminder: Meter', 'Re: Reminder: Meter'],

@@ -41,7 +41,7 @@ export function recipientViolations(
 
 /** The signs of a reply that mail programs write before its subject, in many languages, also several of them. */
 const replyPrefixes =
-  /^\s*(?:(?:re|aw|antw|sv|vs|res|r|rif|odp|ynt|vá|rép|回复|答复|回覆|返信)(?: ?\[\d{1,3}\]| ?\(\d{1,3}\)|\^\d{1,3})? ?[:：]\s*)+/i;
+  /^\s*(?:(?:re|aw|antw|antwort|sv|svar|vs|vast|res|r|rif|odp|odg|ynt|cevap|vá|rép|réf|réponse|atb|ats|απ|σχετ|отв|ответ|відп|отг|回复|答复|回覆|返信)(?: ?\[\d{1,3}\]| ?\(\d{1,3}\)|\^\d{1,3})? ?[:：]\s*)+/i;
 
 /** The subject of a reply without one. */
 export function replySubject({ subject }: Pick<TicketState, 'subject'>): string | null {

@@ -2,7 +2,7 @@ import type { AttachmentState } from '@ticketing/files/attachment.ts';
 
 /** The `cid:` URL of an id of content, in the one spelling of this system (RFC 2392). */
 export function contentUrl(contentId: string): string {
-  return `cid:${encodeURI(contentId.toWellFormed()).replace(/[&'#?]/g, encodeURIComponent)}`;
+  return `cid:${encodeURI(contentId.toWellFormed()).replace(/[&#?]/g, encodeURIComponent)}`;
 }
 
 /** The id of content that a `cid:` URL names; undefined for another text. */
@@ -39,6 +39,9 @@ export function withImagePaths(
 ): string {
   const withIds = attachments.filter(({ contentId }) => typeof contentId === 'string');
   if (withIds.length === 0 || !html.includes('cid:')) return html;
-  const paths = new Map(withIds.map(({ id, contentId }) => [contentUrl(contentId ?? ''), filePath(ticketId, id)]));
+  // The first of several files with one id counts, as for mails.
+  const paths = new Map(
+    withIds.toReversed().map(({ id, contentId }) => [contentUrl(contentId ?? ''), filePath(ticketId, id)]),
+  );
   return replaceSources(html, (url) => paths.get(url));
 }

@@ -365,6 +365,18 @@ const SENT: ByLanguage = {
   pl: 'wysłan[aeoy] (?:z|ze|za|przez)',
   cs: 'odesláno (?:z|ze|pomocí|přes)',
   sk: 'odoslané (?:z|zo|pomocou|cez)',
+  ru: 'отправлено',
+  uk: 'надіслано (?:з|із|за|через)',
+  bg: 'изпратено (?:от|чрез)',
+  el: '(?:στάλθηκε|εστάλη|απεστάλη) (?:από|με|μέσω)',
+  hu: '(?:az )?\\S{1,30} küldve',
+  ro: 'trimis (?:de|din|cu)',
+  et: 'saadetud',
+  lt: 'išsiųsta (?:iš|naudojant)',
+  lv: 'nosūtīts (?:no|ar|izmantojot)',
+  hr: 'poslan[oa] (?:z|s|sa|iz|putem|pomoću)',
+  tr: '\\S{1,30} gönderildi',
+  ca: 'enviat (?:des|de|del|amb)',
 };
 
 /** Begins a line such as "Get Outlook for Android". */
@@ -400,9 +412,12 @@ const DEVICES: ByLanguage = {
   sv: 'mobilen|surfplatta',
   pl: 'telefonu|smartfona|smartfonu|tabletu|komórki',
   cs: 'mobilu|smartphonu|chytrého',
+  ru: 'телефона|смартфона|планшета',
+  uk: 'телефону',
+  hr: 'mobitela|telefona',
 };
 
-/** Other words in lower case of such lines, a line for each language from English to Czech. */
+/** Other words in lower case of such lines, a line for each language, in the order of `SENT`. */
 const DEVICE_WORDS = new Set(
   `my a an the for on with from of to using via new work wireless secure encrypted email e mail app mini pro max plus
   mein meine meinem meiner dem der des einem einer für mit auf aus von vom per mobilen sichere sicheren wurde
@@ -414,7 +429,17 @@ const DEVICE_WORDS = new Set(
   mijn een het voor met op van vanaf mobiele toestel apparaat beveiligde downloaden ophalen
   min mitt mit en et ett på fra från til för med enhed enhet smarttelefon sikker säker post ned
   mojego mojej z ze za pomocą dla w do systemu aplikacji aplikację poczty urządzenia bezpiecznej
-  mého pro v pomocí přes aplikace mobilního zařízení zabezpečeného`.split(/\s+/),
+  mého pro v pomocí přes aplikace mobilního zařízení zabezpečeného
+  с моего моей из на через для устройства телефона мобильного приложения почты
+  з із мого моєї за допомогою пристрою телефону
+  от моя моето чрез устройство телефон
+  από το τη την μου με συσκευή κινητό
+  de pe din cu meu mea la ul
+  minu oma ist
+  iš mano naudojant telefono
+  no mana manas ar telefona
+  s sa iz mog moje mojega mojeg putem pomoću mobitela telefona uređaja
+  des del meu mòbil`.split(/\s+/),
 );
 
 /** Words of a second sentence, which asks to excuse mistakes of typing. */
@@ -501,7 +526,21 @@ const CLOSINGS: ByLanguage = {
     '(?:serdecznie )?pozdrawiam(?: serdecznie)?|(?:łączę |serdeczne )?pozdrowienia|łączę wyrazy szacunku|pozdr\\.?',
   ],
   cs: 's (?:přátelským |srdečným )?pozdravem|s úctou|s přáním (?:hezkého|pěkného) dne',
-  sk: 's (?:priateľským )?pozdravom',
+  sk: 's (?:priateľským )?pozdravom|s úctou',
+  ru: 'с (?:глубоким )?уважением|с (?:наилучшими )?пожеланиями|с благодарностью|всего (?:доброго|наилучшего)',
+  uk: 'з повагою|з найкращими побажаннями|всього найкращого',
+  bg: 'с уважение|(?:сърдечни )?поздрави|с най-добри пожелания',
+  el: 'με (?:εκτίμηση|τιμή|(?:φιλικούς|θερμούς|εγκάρδιους) χαιρετισμούς)|φιλικά',
+  hu: '(?:(?:szívélyes|baráti|szíves|meleg) )?üdvözlettel|(?:őszinte )?tisztelettel',
+  ro: 'cu (?:(?:deosebită )?(?:stimă|considerație)|respect|drag)|(?:cu )?cele mai bune urări|toate cele bune',
+  fi: '(?:ystävällisin|parhain|lämpimin) terveisin|kunnioittaen',
+  et: '(?:(?:parimate|heade|sõbralike) )?tervitustega|lugupidamisega',
+  lt: '(?:nuoširdžiai )?pagarbiai|su pagarba|geriausi linkėjimai',
+  lv: 'ar (?:cieņu|sveicieniem|labākajiem novēlējumiem)',
+  sl: '(?:lep|lepe|prijazen|lepo) pozdravi?|(?:z|s) (?:lepimi|prijaznimi|spoštljivimi) pozdravi|s spoštovanjem',
+  hr: '(?:srdačan|srdačni|lijep|ljubazan|lep|puno) pozdravi?|s(?:a)? (?:po)?štovanjem|srdačno',
+  tr: 'saygılar(?:ımla|ımızla)|en iyi dileklerim(?:le|izle)|[iİ]yi çalışmalar(?: dilerim)?',
+  ca: '(?:una )?salutació(?: molt)? cordial|salutacions(?: cordials)?|cordialment|atentament',
 };
 
 /** Ends a message too, but is said within one as well. */

@@ -1,4 +1,4 @@
-import { Channel, Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { Channel, Direction, SpamStatus, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { initialTicket, type TicketFieldName, type TicketInput, type TicketState } from './fields.ts';
 import { type SlaRules, withInitialTargets } from './sla.ts';
 
@@ -95,7 +95,9 @@ export function newTicket(
   const given = withInitialTargets(input, input.createdAt ?? now, sla);
   const ticket = withDerivedFields({ ...initialTicket, id, createdAt: now, ...given });
   const messageAt = ticket.body === null ? null : ticket.createdAt;
-  const isMessage = (direction: Direction) => Number(messageAt !== null && ticket.direction === direction);
+  const isOfProgram = ticket.spamStatus === SpamStatus.AUTO_PROGRAMMATIC;
+  const isMessage = (direction: Direction) =>
+    Number(messageAt !== null && ticket.direction === direction && !(direction === Direction.IN && isOfProgram));
   return {
     ...ticket,
     version: 1,
@@ -104,7 +106,7 @@ export function newTicket(
     agentId: assignee(input.agentId, creator, lastAgentRouting),
     closedAt: ticket.status === TicketStatus.CLOSED ? now : null,
     lastMessageAt: messageAt,
-    lastCustomerMessageAt: ticket.direction === Direction.IN ? messageAt : null,
+    lastCustomerMessageAt: isMessage(Direction.IN) === 1 ? messageAt : null,
     openingMessageId: messageAt === null ? null : openingMessageId,
     incomingMessages: isMessage(Direction.IN),
     outgoingMessages: isMessage(Direction.OUT),

@@ -2,19 +2,21 @@ import { Channel, Direction, SpamStatus } from '@ticketing/contracts/ticketing/t
 import { expect, test } from 'vitest';
 import { authorAddress, replyRecipients } from './reply-recipients.ts';
 
-const ticket = { channel: Channel.EMAIL, from: 'kim', to: ['desk'], cc: ['lee'], bcc: ['max'] };
+const [kim, desk, lee, max] = ['kim@x.example', 'desk@x.example', 'lee@x.example', 'max@x.example'];
+const ticket = { channel: Channel.EMAIL, from: kim, to: [desk], cc: [lee], bcc: [max] };
 
 // spec: 6.16
 test('the reply to an incoming ticket goes to its sender, with copies to the other recipients and no bcc', () => {
-  expect(replyRecipients({ ...ticket, direction: Direction.IN })).toEqual({
-    to: ['kim'],
-    cc: ['desk', 'lee'],
-    bcc: [],
-  });
-  const repeated = { ...ticket, to: ['desk', 'Kim', 'max'], cc: ['LEE', 'lee', 'Desk'] };
-  expect(replyRecipients({ ...repeated, direction: Direction.IN })?.cc).toEqual(['Desk', 'max', 'lee']);
-  const call = { ...ticket, channel: Channel.PHONE, direction: Direction.IN };
+  expect(replyRecipients({ ...ticket, direction: Direction.IN })).toEqual({ to: [kim], cc: [desk, lee], bcc: [] });
+  const repeated = { ...ticket, to: [desk, 'Kim@x.example', max], cc: ['LEE@x.example', lee, 'Desk@x.example'] };
+  expect(replyRecipients({ ...repeated, direction: Direction.IN })?.cc).toEqual(['Desk@x.example', max, lee]);
+  const call = { ...ticket, channel: Channel.PHONE, from: 'kim', cc: ['lee'], direction: Direction.IN };
   expect(replyRecipients(call)).toEqual({ to: ['kim'], cc: ['lee'], bcc: [] });
+});
+
+test('no copy goes to a name without an address, or to an address that takes no reply', () => {
+  const copied = { ...ticket, to: ['Lee', lee], cc: ['noreply@shop.example', 'no-replies@x.example', max] };
+  expect(replyRecipients({ ...copied, direction: Direction.IN })?.cc).toEqual([lee, max]);
 });
 
 const isOurs = (address: string) => address.endsWith('@us.example');
@@ -47,6 +49,14 @@ test.each([
   ['keineantwort@web.example', null],
   ['ne-pas-repondre@web.example', null],
   ['mailer-daemon@web.example', null],
+  ['noreplies@web.example', null],
+  ['niet-beantwoorden@web.example', null],
+  ['svar-ikke@web.example', null],
+  ['ikke-svar@web.example', null],
+  ['nie-odpowiadaj@web.example', null],
+  ['neodpovidat@web.example', null],
+  ['nincs-valasz@web.example', null],
+  ['svarta@web.example', 'svarta@web.example'],
   ['desk@us.example', null],
   ['noreplyan@web.example', 'noreplyan@web.example'],
   ['norman@web.example', 'norman@web.example'],
@@ -72,17 +82,17 @@ test.each([Direction.OUT, Direction.INTERNAL])(
   // spec: 6.16
   'the reply to a ticket of direction %i has the same recipients',
   (direction) => {
-    expect(replyRecipients({ ...ticket, direction })).toEqual({ to: ['desk'], cc: ['lee'], bcc: ['max'] });
+    expect(replyRecipients({ ...ticket, direction })).toEqual({ to: [desk], cc: [lee], bcc: [max] });
   },
 );
 
 test.each([Direction.IN, Direction.OUT])(
   'no reply to a ticket of direction %i goes to our own addresses',
   (direction) => {
-    const isOurs = (address: string) => ['lee', 'max', 'desk'].includes(address);
-    const copied = { ...ticket, to: ['kim', 'desk'], cc: ['lee', 'ann'] };
-    expect(replyRecipients({ ...copied, direction }, isOurs)).toEqual({ to: ['kim'], cc: ['ann'], bcc: [] });
-    expect(replyRecipients({ ...copied, direction }, (address) => address === 'kim')?.to).not.toContain('kim');
+    const isOurs = (address: string) => [lee, max, desk].includes(address);
+    const copied = { ...ticket, to: [kim, desk], cc: [lee, 'ann@x.example'] };
+    expect(replyRecipients({ ...copied, direction }, isOurs)).toEqual({ to: [kim], cc: ['ann@x.example'], bcc: [] });
+    expect(replyRecipients({ ...copied, direction }, (address) => address === kim)?.to).not.toContain(kim);
   },
 );
 
@@ -114,14 +124,14 @@ test.each([null, 'not an address'])('a customer with the address "%s" is not a r
 
 test('an outgoing ticket is not sent to the customer instead', () => {
   const call = { ...ticket, channel: Channel.PHONE, direction: Direction.OUT };
-  expect(replyRecipients({ ...call, customerEmail })?.to).toEqual(['desk']);
+  expect(replyRecipients({ ...call, customerEmail })?.to).toEqual([desk]);
 });
 
 test('the copies of a received message are recommended up to 50, and beyond that none of them', () => {
   const copied = (count: number) => Array.from({ length: count }, (_, at) => `a${at}@example.org`);
   const received = (count: number) => ({ ...ticket, to: [], cc: copied(count), direction: Direction.IN });
-  expect(replyRecipients(received(50))).toEqual({ to: ['kim'], cc: copied(50), bcc: [] });
-  expect(replyRecipients(received(51))).toEqual({ to: ['kim'], cc: [], bcc: [] });
+  expect(replyRecipients(received(50))).toEqual({ to: [kim], cc: copied(50), bcc: [] });
+  expect(replyRecipients(received(51))).toEqual({ to: [kim], cc: [], bcc: [] });
   const sent = { ...ticket, cc: copied(51), direction: Direction.OUT };
   expect(replyRecipients({ ...received(1), latestMessage: received(51) })?.cc).toEqual([]);
   expect(replyRecipients({ ...received(1), latestMessage: sent })?.cc).toEqual(copied(51));

@@ -59,10 +59,10 @@ export function replyRecipients(
   const sender = findSender(ticket, from);
   const authors = named.length > 0 || sender === null || isNoReply(sender) ? named : others([sender]);
   const answered = new Set([...authors, ...(sender === null ? [] : [sender])].map(foldedAddress));
-  const copies = unique(ticket.channel === Channel.EMAIL ? [...to, ...cc] : cc).filter(
-    (address) => !answered.has(foldedAddress(address)),
-  );
-  return { to: authors, cc: copies.length > maxAddresses ? [] : others(copies), bcc: [] };
+  const isMail = ticket.channel === Channel.EMAIL;
+  const copies = unique(isMail ? [...to, ...cc] : cc).filter((address) => !answered.has(foldedAddress(address)));
+  const reachable = others(copies).filter((one) => !isNoReply(one) && (!isMail || isEmailAddress(one)));
+  return { to: authors, cc: copies.length > maxAddresses ? [] : reachable, bcc: [] };
 }
 
 /** The addresses of a `Reply-To` to which a reply can go. */

@@ -68,6 +68,7 @@ describe('a mail of a mailing list of ours', () => {
 
   it.each([
     { 'list-id': '<team.example.org>' },
+    { 'list-id': '<help.desk.example.org>' },
     { 'list-id': 'Our team <TEAM.example.org>' },
     { 'list-id': '<x.example>', 'list-post': '<https://x.example/post>, <mailto:Team@example.org>' },
     { 'mailing-list': 'list team@example.org; contact team+owners@example.org' },

@@ -68,7 +68,7 @@ export interface ProgramRules {
 
 /**
  * Whether the headers of a message say that a program has sent it: by a rule, as a report of a mail server, or because
- * nobody is to be told if it does not arrive. What a mailing list of ours adds to a mail says nothing. `headers` is
+ * nobody is to be told if it does not arrive. The headers that a mailing list of ours adds to a mail say nothing. `headers` is
  * `rawData.headers`: an object whose names have no regard to case and whose values are a text or a list of texts; values
  * of another form are no headers.
  *
@@ -76,13 +76,13 @@ export interface ProgramRules {
  */
 export function isProgrammatic(rules: ProgramRules, headers: unknown): boolean {
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return false;
-  const given = Object.entries(headers).map(([name, value]) => [name.trim().toLowerCase(), textsIn(value)] as const);
+  const texts = Object.entries(headers).map(([name, value]) => [name.trim().toLowerCase(), textsIn(value)] as const);
   const isShown = ([name, values]: readonly [string, readonly string[]]) => {
     const rule = rules.headers.get(name);
     return values.some((value) => isOfServer(name, value) || (rule !== undefined && matches(rule, value)));
   };
-  const shown = given.filter(isShown);
-  return shown.length > 0 && !(shown.every(isOfList) && hasOwnList(rules, given));
+  const shown = texts.filter(isShown);
+  return shown.length > 0 && !(shown.every(isOfList) && hasOwnList(rules, texts));
 }
 
 function textsIn(value: unknown): string[] {
@@ -109,7 +109,9 @@ function hasOwnList({ isOurs }: ProgramRules, headers: readonly (readonly [strin
   return headers.some(([name, values]) => {
     if (!listHeaders.includes(name)) return false;
     const words = values.flatMap((value) => value.slice(0, maxListValueChars).match(/[^\s<>:;,"()]+/g) ?? []);
-    return words.some((word) => isOurs(word) || (name === 'list-id' && isOurs(word.replace('.', '@'))));
+    const isOurList = (word: string) =>
+      [...word.matchAll(/\./g)].some(({ index }) => isOurs(`${word.slice(0, index)}@${word.slice(index + 1)}`));
+    return words.some((word) => isOurs(word) || (name === 'list-id' && isOurList(word)));
   });
 }
 
