@@ -186,7 +186,7 @@ it.each([
   '<td background="cid:a">',
 ])('the images of a mail are connected in linear time for many %j', async (unit) => {
   const file = { contentId: 'a', location: 'b', bytes: new Uint8Array(1) };
-  await withinLinearTime(unit, (html) => connectImages(`<img ${html}`, [file], 5_000_000));
+  await withinLinearTime(unit, (html) => connectImages(`<img ${html}`, [file], { maxBytes: 5_000_000, embeds: true }));
 });
 
 it.each([

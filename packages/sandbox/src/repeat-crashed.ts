@@ -18,14 +18,20 @@ export async function repeatCrashed<Result>(work: () => Promise<Result>, log: Lo
       if (!(error instanceof SandboxError) || error.reason !== 'crashed') throw error;
       log.warn({ err: error, attempt }, 'the worker of a sandbox crashed');
       if (attempt < maxAttempts) continue;
-      const detail = 'This cannot be processed at the moment. Try again later.';
-      throw new DomainError('unavailable', 'sandbox_crashed', detail, { retryAfterSeconds: 5, cause: error });
+      throw crashed(error);
     }
   }
 }
 
+/** The error of a run that may succeed later. */
+export function crashed(cause: SandboxError): DomainError {
+  const detail = 'This cannot be processed at the moment. Try again later.';
+  return new DomainError('unavailable', 'sandbox_crashed', detail, { retryAfterSeconds: 5, cause });
+}
+
 /**
- * Does the same, and returns another result if the work exceeds a limit of its worker, which is logged as `warning`.
+ * Does the same, and returns another result if the work exceeds a limit of its worker, or throws, which is logged as
+ * `warning`.
  *
  * Errors: those of `repeatCrashed` but a SandboxError.
  */
@@ -33,13 +39,13 @@ export async function runWithinLimits<Result, Instead>(
   work: () => Promise<Result>,
   log: Logger,
   warning: string,
-  instead: () => Instead,
+  instead: (error: SandboxError) => Instead,
 ): Promise<Result | Instead> {
   try {
     return await repeatCrashed(work, log);
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     log.warn({ err: error, reason: error.reason }, warning);
-    return instead();
+    return instead(error);
   }
 }

@@ -28,9 +28,11 @@ export function readMailboxes(header: string): Mailbox[] {
  * often written without quotes; else what there is. Undefined for headers without a text.
  */
 export function readAuthor(headers: readonly string[]): { from: string; fromName: string | null } | undefined {
-  const lists = headers.map(readMailboxes);
+  const lists: Mailbox[][] = [];
   for (const isAddress of [isEmailAddress, (text: string) => text !== '']) {
-    for (const list of lists) {
+    for (const [index, header] of headers.entries()) {
+      lists[index] ??= readMailboxes(header);
+      const list = lists[index];
       const at = list.findIndex(({ address }) => isAddress(address));
       const author = list[at];
       if (author) return { from: author.address, fromName: nameBefore(list, at) || null };

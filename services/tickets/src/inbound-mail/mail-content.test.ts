@@ -60,6 +60,15 @@ describe('a file has the bytes that were sent', () => {
     expect(Buffer.from((await parsed(multipart([padded]))).files[0]?.bytes ?? []).toString()).toBe('ab');
   });
 
+  it('a line of more than 64 KiB that ends with a carriage return', async () => {
+    const inner = `From: b@x.org\r\n\r\n${'x'.repeat(70_000)}\r`;
+    const part = `Content-Type: message/rfc822\r\nContent-Disposition: attachment\r\n\r\n${inner}`;
+    const { files } = await parsed(multipart([part, part]));
+    expect(files.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual([inner, inner]);
+    expect((await parsed(`${head}\r\n${'x'.repeat(70_000)}\r`)).body?.trimEnd()).toHaveLength(70_000);
+    expect((await parsed(multipart([part.replace('attachment', 'inline')]))).body).toContain('xxx');
+  });
+
   it('that are many and random', async () => {
     const random = Array.from({ length: 20 }, (_, at) =>
       createHash('sha512').update(`${at}`).digest().toString('latin1'),
@@ -172,7 +181,9 @@ describe('what programs wrap', () => {
   /** An object of DER: its tag, its length, and its content. */
   const der = (tag: number, ...contents: readonly (Buffer | string)[]) => {
     const content = Buffer.concat(contents.map((one) => Buffer.from(one)));
-    return Buffer.concat([Buffer.of(tag, 0x82, content.length >> 8, content.length & 0xff), content]);
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(content.length);
+    return Buffer.concat([Buffer.of(tag, 0x84), length, content]);
   };
   const oid = (hex: string) => Buffer.from(hex, 'hex');
   const signedOid = oid('06092a864886f70d010702');
@@ -197,6 +208,19 @@ describe('what programs wrap', () => {
     expect(files.map(({ name }) => name)).toEqual(['a.csv', 'smime.p7m']);
     const within = await parsed(multipart(['\r\nouter', base64(type, signed(inner))]));
     expect(within.body).toMatch(/outer[\s\S]*not verified[\s\S]*Größe/);
+  });
+
+  it('into a signature leaves no room for its file, which is then left out', async () => {
+    const binary = (bytes: number) => `Content-Type: application/x; name=a\r\n\r\n${'x'.repeat(bytes)}`;
+    const large = der(
+      0x30,
+      signedOid,
+      der(0xa0, der(0x30, der(0x02, '\x01'), der(0x31), der(0x30, dataOid, der(0xa0, der(0x04, binary(14_000_000)))))),
+    );
+    const { files } = await parsed(
+      `${head}Content-Type: application/pkcs7-mime; name=smime.p7m\r\n\r\n${large.toString('latin1')}`,
+    );
+    expect(files.map(({ name, bytes }) => [name, bytes.length])).toEqual([['a', 14_000_000]]);
   });
 
   it('into a signature of indefinite length is read too', async () => {

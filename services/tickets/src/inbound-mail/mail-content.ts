@@ -46,11 +46,15 @@ interface Place {
 export async function readContent(mail: MimePart, { embedsImages = false }: ReadOptions = {}): Promise<MailContent> {
   const collector = new Collector();
   await collector.add(mail, { alternative: undefined, isInReport: false, depth: 0 });
-  const { texts, files } = collector;
+  const { texts } = collector;
+  const files = withinLimits(collector.files);
   const isHtml = texts.some(({ html }) => html !== undefined);
   const shown = texts.map(({ plain = '', html }) => (isHtml ? (html ?? toHtml(plain)) : plain));
   const body = cutBytes(shown.join('\n').replaceAll('\0', ''), limits.bodyBytes);
-  const { html, shown: images } = connectImages(isHtml ? body : '', files, embedsImages ? limits.bodyBytes : undefined);
+  const { html, shown: images } = connectImages(isHtml ? body : '', files, {
+    maxBytes: limits.bodyBytes,
+    embeds: embedsImages,
+  });
   return { body: isHtml ? html : body, isHtml, files: files.map((file) => toMailFile(file, images.has(file))) };
 }
 
@@ -58,6 +62,8 @@ export async function readContent(mail: MimePart, { embedsImages = false }: Read
 interface SentFile extends ImageFile {
   name: string;
   type: string;
+  /** Whether its content is among the files and texts too. */
+  isUnpacked: boolean;
 }
 
 class Collector {
@@ -75,8 +81,8 @@ class Collector {
       return this.#addMessage(part, place);
     }
     if (!isAttached && this.#isBody(part, place)) return this.#addText(part, place);
-    const wrapped = place.depth < limits.messageDepth && (await this.#addWrapped(part, place));
-    if (!wrapped && parts.length === 0) this.#addFile(part);
+    const wrapped = place.depth < limits.messageDepth ? await this.#addWrapped(part, place) : undefined;
+    if (wrapped !== 'replaced' && parts.length === 0) this.#addFile(part, wrapped === 'unpacked');
   }
 
   /** Whether a part that is not attached is a text of the mail. Some programs name the forms of a text like files. */
@@ -114,16 +120,16 @@ class Collector {
     await this.add(mail, { alternative: undefined, isInReport: false, depth: depth + 1 });
   }
 
-  /** Adds what a program has wrapped into a file. Returns whether the file itself is not needed any more. */
-  async #addWrapped(part: MimePart, { depth }: Place): Promise<boolean> {
-    if (isTnef(part)) return this.#addTnef(part.content());
-    if (!isSigned(part)) return false;
+  /** Adds what a program has wrapped into a file. Returns whether the file itself is needed besides. */
+  async #addWrapped(part: MimePart, { depth }: Place): Promise<'replaced' | 'unpacked' | undefined> {
+    if (isTnef(part)) return this.#addTnef(part.content()) ? 'replaced' : undefined;
+    if (!isSigned(part)) return undefined;
     const signed = readSignedMail(part.content());
     const mail = signed && (await this.#split(signed));
-    if (!mail) return false;
+    if (!mail) return undefined;
     this.texts.push({ plain: unverified });
     await this.add(mail, { alternative: undefined, isInReport: false, depth: depth + 1 });
-    return false;
+    return 'unpacked';
   }
 
   /** Splits a message within the mail. Returns undefined if it exceeds a limit: then it stays a file. */
@@ -147,19 +153,27 @@ class Collector {
     if (!hasText && body !== null) this.texts.splice(0, Infinity, isHtml ? { html: body } : { plain: body });
     for (const { name, mimeType, contentId, ...file } of files) {
       const ids = toContentIds(contentId ?? '', '');
-      this.files.push({ ...file, ...ids, name: name ?? '', type: mimeType ?? '' });
+      this.files.push({ ...file, ...ids, name: name ?? '', type: mimeType ?? '', isUnpacked: false });
     }
     return true;
   }
 
-  #addFile(part: MimePart): void {
+  #addFile(part: MimePart, isUnpacked = false): void {
     this.files.push({
       name: part.name,
       type: part.type,
+      isUnpacked,
       ...toContentIds(firstValue(part, 'content-id'), firstValue(part, 'content-location')),
       bytes: part.content(),
     });
   }
+}
+
+/** The files, without those that were unpacked if the others alone are within the limits. */
+function withinLimits(files: readonly SentFile[]): readonly SentFile[] {
+  const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
+  const isWithin = bytes <= limits.filesBytes && files.every((file) => file.bytes.length <= limits.fileBytes);
+  return isWithin ? files : files.filter(({ isUnpacked }) => !isUnpacked);
 }
 
 const unverified = '[The signature of the following text was not verified.]\n';

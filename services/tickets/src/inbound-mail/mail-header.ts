@@ -70,7 +70,7 @@ const reader = new ParameterReader();
 /** Reads a header with parameters, such as `Content-Type` (RFC 2045, RFC 2231). */
 export function readParameters(text: string): { value: string; parameters: Record<string, string> } {
   const { value, params, decodedParams } = reader.parseHeaderValue(text, { stripComments: true });
-  const isDecoded = (name: string) => decodedParams.includes(name);
-  const parameters = Object.entries(params).map(([name, one]) => [name, isDecoded(name) ? one : decodeWords(one)]);
+  const decoded = new Set(decodedParams);
+  const parameters = Object.entries(params).map(([name, one]) => [name, decoded.has(name) ? one : decodeWords(one)]);
   return { value, parameters: Object.fromEntries(parameters) };
 }

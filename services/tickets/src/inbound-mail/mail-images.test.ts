@@ -10,6 +10,8 @@ const file = (contentId: string | null, location = '', bytes: Uint8Array = png):
 const logo = file('Logo 1@x');
 const photo = file('photo@x', 'https://example.org/photo.jpg');
 const files = [logo, photo];
+const room = { maxBytes: 10_000, embeds: false };
+const embedded = (maxBytes = 10_000) => ({ maxBytes, embeds: true });
 
 describe('the source of an image becomes the one spelling of the id of its file:', () => {
   it.each([
@@ -26,14 +28,27 @@ describe('the source of an image becomes the one spelling of the id of its file:
     ['in a text', 'src="photo@x"', undefined, []],
     ['of a background', '<td background="cid:photo@x">', undefined, [photo]],
   ])('%s', (_name, html, expected, shown) => {
-    const result = connectImages(html, shown.length > 0 && !files.includes(shown[0] as ImageFile) ? shown : files);
+    const result = connectImages(
+      html,
+      shown.length > 0 && !files.includes(shown[0] as ImageFile) ? shown : files,
+      room,
+    );
     expect(result.html).toBe(expected ?? html);
     expect([...result.shown]).toEqual(shown);
   });
 
+  it('while the text has room for it', () => {
+    const long = file('漢'.repeat(110), 'a');
+    const html = '<img src=a>'.repeat(10);
+    const connect = (maxBytes: number) => connectImages(html, [long], { maxBytes, embeds: false }).html;
+    expect(connect(10_000).length).toBeLessThan(10_001);
+    expect(connect(10_000)).toContain('<img src=a>');
+    expect(connect(20_000)).not.toContain('<img src=a>');
+  });
+
   it('the first of two files with one id', () => {
     const [first, second] = [file('a'), file('A')];
-    expect([...connectImages('<img src="cid:A">', [first, second]).shown]).toEqual([first]);
+    expect([...connectImages('<img src="cid:A">', [first, second], room).shown]).toEqual([first]);
   });
 });
 
@@ -42,10 +57,10 @@ describe('with room, the text carries an image itself', () => {
   const html = '<img src="cid:photo@x"><img src="cid:photo@x">';
 
   it('as often as the text has room for it', () => {
-    expect(connectImages(html, files, 10_000).html).toBe(`<img src="${data}"><img src="${data}">`);
+    expect(connectImages(html, files, embedded()).html).toBe(`<img src="${data}"><img src="${data}">`);
     const once = Buffer.byteLength(html) + data.length;
-    expect(connectImages(html, files, once).html).toBe(`<img src="${data}"><img src="cid:photo@x">`);
-    expect(connectImages(html, files, once - 1).html).toBe(html);
+    expect(connectImages(html, files, embedded(once)).html).toBe(`<img src="${data}"><img src="cid:photo@x">`);
+    expect(connectImages(html, files, embedded(once - 1)).html).toBe(html);
   });
 
   it.each([
@@ -55,7 +70,7 @@ describe('with room, the text carries an image itself', () => {
     [undefined, '3c7376673e'],
     [undefined, '52494646000000005741564520'],
   ])('if it is of a type that a text may carry: %s', (type, hex) => {
-    const result = connectImages('<img src="cid:a">', [file('a', '', Buffer.from(hex, 'hex'))], 10_000).html;
+    const result = connectImages('<img src="cid:a">', [file('a', '', Buffer.from(hex, 'hex'))], embedded()).html;
     expect(result.startsWith(`<img src="data:${type};`)).toBe(type !== undefined);
   });
 });

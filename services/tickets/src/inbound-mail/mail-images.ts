@@ -17,27 +17,28 @@ const anyContentUrl = /\bcid:[^\s"'<>)]{1,1000}/gi;
 /**
  * Connects an HTML text with the files that it shows: by `cid:` with the id of the content in any case and encoding, by the
  * bare id, or by `Content-Location` (RFC 2392, RFC 2557). Each such source becomes the `cid:` of the file, as `contentUrl`
- * writes it; with `maxBytes` it becomes the image itself, while the text has no more bytes than that.
+ * writes it, or with `embeds` the image itself. A source stays as it is if the text would have more than `maxBytes` bytes.
  */
 export function connectImages<File extends ImageFile>(
   html: string,
   files: readonly File[],
-  maxBytes?: number,
+  { maxBytes, embeds }: { maxBytes: number; embeds: boolean },
 ): { html: string; shown: ReadonlySet<File> } {
   const shown = new Set<File>();
   if (files.length === 0) return { html, shown };
   const find = fileFinder(files);
-  let bytes = maxBytes === undefined ? 0 : Buffer.byteLength(html);
-  const toSource = ({ contentId, bytes: image }: File): string => {
-    const data = maxBytes === undefined ? undefined : dataUrl(image, maxBytes - bytes);
-    bytes += data?.length ?? 0;
-    return data ?? contentUrl(contentId ?? '');
-  };
+  let room = maxBytes - Buffer.byteLength(html);
+  const toSource = ({ contentId, bytes: image }: File): string =>
+    (embeds && dataUrl(image, room)) || contentUrl(contentId ?? '');
   const connected = html.replace(imageSource, (whole, before: string, written: string) => {
     const file = find(withoutQuotes(written));
     if (!file) return whole;
     shown.add(file);
-    return `${before}"${toSource(file)}"`;
+    const connected = `${before}"${toSource(file)}"`;
+    const added = Buffer.byteLength(connected) - Buffer.byteLength(whole);
+    if (added > room) return whole;
+    room -= added;
+    return connected;
   });
   // Backgrounds, for example, are shown by no `img`.
   for (const [url] of connected.matchAll(anyContentUrl)) {

@@ -92,6 +92,8 @@ export interface IncomingMail {
   isProgrammatic: boolean;
   /** The address of the person who wrote it, if it is not the sender. */
   author: string | null;
+  /** Whether its author has an address of ours, which nobody else should use: then it says nothing of who wrote it. */
+  isOfOurs: boolean;
 }
 
 /** A mail under the external id that it is to have. */

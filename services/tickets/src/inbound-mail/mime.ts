@@ -115,9 +115,10 @@ class OpenPart implements MimePart {
   }
 
   /** Adds the next bytes of its body, which is one piece of the mail. A group of parts has none. */
-  add({ byteOffset, length }: Buffer): void {
+  add({ buffer, byteOffset, length }: Buffer): void {
     if (this.parts.length > 0) return;
-    const at = byteOffset - this.#mail.byteOffset;
+    // The library copies the end of a long line, whose other bytes it has passed on.
+    const at = buffer === this.#mail.buffer ? byteOffset - this.#mail.byteOffset : this.#end;
     // The library passes on the line break before the boundary as the body of an empty part.
     const isEmpty = this.#parent && length <= 2 && this.#mail.toString('latin1', at + length, at + length + 2) === '--';
     if (isEmpty) return;

@@ -159,7 +159,19 @@ describe('the headers of a mail', () => {
     ]) {
       expect(await digest(other)).not.toBe(plain);
     }
-    expect(await digest(`${head}\r\na`)).not.toBe(await digest(`${head}\r\nb`));
+    for (const date of ['', 'Date:\r\n', 'Date: 00/00/0000 00:00\r\n']) {
+      const undated = `${head}${date}\r\na`;
+      expect(await digest(undated)).toBe(await digest(undated));
+      expect(await digest(`Received: x\r\n${undated}`)).not.toBe(await digest(undated));
+    }
+  });
+
+  it('count Reply-To to the digest of a mail without an id, as forms write them', async () => {
+    const digest = async (headers: string, replyTo: string) =>
+      (await parsed(`${head}Date: Thu, 22 Aug 2002 12:46:18 +0200\r\n${headers}Reply-To: ${replyTo}\r\n\r\na`)).digest;
+    expect(await digest('', 'ann@x.org')).not.toBe(await digest('', 'bob@x.org'));
+    const id = 'Message-ID: <1@x.org>\r\n';
+    expect(await digest(id, 'ann@x.org')).toBe(await digest(id, 'list@x.org'));
   });
 
   it('of a report name the mail that it is about, wherever the server has put it', async () => {

@@ -35,15 +35,22 @@ async function parse(raw: Uint8Array, options: ReadOptions | undefined): Promise
   const problem = findProblem(files);
   if (problem) return problem;
   const [date] = listValues('date');
+  const messageId = ownMessageId(listValues('message-id')[0] ?? '');
+  const sentAt = readDate(date);
+  // Forms write mails without an id for many people.
+  const told = [
+    foldedAddress(author.from),
+    date ?? '',
+    listValues('subject')[0] ?? '',
+    ...(messageId === null ? listValues('reply-to') : []),
+  ];
   const subject = cutChars(oneLine(decodeWords(listValues('subject')[0] ?? '')).trim(), limits.subjectChars) || null;
   return {
-    messageId: ownMessageId(listValues('message-id')[0] ?? ''),
-    digest: toDigest(
-      date === undefined ? raw : content(mail, [foldedAddress(author.from), date, listValues('subject')[0] ?? '']),
-    ),
+    messageId,
+    digest: toDigest(sentAt === null ? raw : content(mail, told)),
     answeredIds: answeredIds(mail),
     references: threadIds(mail),
-    date: readDate(date),
+    date: sentAt,
     ...author,
     to: readAddresses(listValues('to')),
     cc: readAddresses(listValues('cc')),

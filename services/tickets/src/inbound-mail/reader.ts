@@ -1,5 +1,5 @@
 import type { Logger } from '@ticketing/runtime/logger.ts';
-import { runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
+import { crashed, runWithinLimits } from '@ticketing/sandbox/repeat-crashed.ts';
 import { openSandbox, type SandboxLimits } from '@ticketing/sandbox/sandbox.ts';
 import { mailLimits, type ParsedMail, type UnreadableMail } from './mail.ts';
 import type { MailFunctions } from './mail.worker.ts';
@@ -11,13 +11,14 @@ export interface MailReader {
   /**
    * Reads a mail. `sender` names its sender: waiting mails are read in turn, and each sender has a share.
    *
-   * Errors: sandbox_busy, if too many large mails wait; sandbox_crashed, if two processes ended without a limit.
+   * Errors: sandbox_busy, if too many large mails wait; sandbox_crashed, if two processes ended without a limit, or the
+   * reading failed.
    */
   read(sender: string, raw: Uint8Array, options?: ReadOptions): Promise<ParsedMail | UnreadableMail>;
   close(): Promise<void>;
 }
 
-/** Mails up to these sizes take at most 20 ms, also if they have messages within messages. Measured: docs/decisions/0037. */
+/** Mails up to these sizes take about 20 ms at worst. Measured: docs/decisions/0037. */
 const maxBytesAtOnce = 8 * 1024;
 const maxLinesAtOnce = 250;
 
@@ -47,8 +48,12 @@ export function openMailReader(
     async read(sender, raw, options) {
       if (isSmall(raw)) return parseMail(raw, options);
       const parse = () => sandbox.run(sender, 'parseMail', raw, options);
-      const warning = 'a mail was not read, because its worker exceeded a limit';
-      return runWithinLimits(parse, log, warning, () => unreadable);
+      const warning = 'a mail was not read, because its worker exceeded a limit, or failed';
+      return runWithinLimits(parse, log, warning, (error) => {
+        // A fault of ours, not of the mail: its sender keeps it, and a later version may read it.
+        if (error.reason === 'failed') throw crashed(error);
+        return unreadable;
+      });
     },
     close: () => sandbox.close(),
   };

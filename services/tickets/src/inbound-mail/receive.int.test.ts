@@ -180,8 +180,12 @@ test('a stranger who names a message id writes to the ticket, but no reply goes 
   await receive({ ...strange, subject: forged });
   const other = await receive({});
   await receive({ ...strange, subject: processNow().ticketTokens.mark('Re', other.ticketId) });
+  // Our own mailbox is among the recipients of each mail.
+  for (const others of ['Reply-To: eve@evil.org\r\n', 'Cc: eve@evil.org\r\n']) {
+    await receive({ from: 'support@example.org', headers: `${headers}${others}` });
+  }
   expect(await recipients()).toEqual(before);
-  expect(await list(ticketId)).toHaveLength(5);
+  expect(await list(ticketId)).toHaveLength(7);
   await receive({ from: 'BOSS@example.com', headers });
   expect(await recipients()).toEqual({ to: ['BOSS@example.com'], cc: [], bcc: [] });
   const subject = processNow().ticketTokens.mark('Re', ticketId);
@@ -676,7 +680,9 @@ describe('a loop is refused', () => {
     const { ticketId } = await receive({});
     const mark = processNow().ticketTokens.mark('', ticketId);
     const headers = `X-Ticketing-Ticket: ${mark}\r\n`;
-    await expect(receive({ headers })).rejects.toMatchObject({ reason: 'mail_loop' });
+    for (const repeated of [headers, `${headers}${headers}`, `X-Ticketing-Ticket: x\r\n${headers}`]) {
+      await expect(receive({ headers: repeated })).rejects.toMatchObject({ reason: 'mail_loop' });
+    }
     const forged = `X-Ticketing-Ticket: ${mark.replace(/-[a-z2-7]{8}/, '-aaaaaaaa')}\r\n`;
     expect((await receive({ headers: forged })).outcome).toBe('TICKET_CREATED');
   });

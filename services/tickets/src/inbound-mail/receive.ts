@@ -193,6 +193,7 @@ async function readMailboxes(deps: InboundMailDeps, arrived: ArrivedMail): Promi
     receivedAt: arrived.keepDate && mail.date !== null && mail.date >= 0 ? Math.min(mail.date, now) : now,
     isProgrammatic: arrived.returnPath === '' || isProgrammatic(programs, mail.headers),
     author: author === mail.from ? null : author,
+    isOfOurs: author !== null && programs.isOurs(author),
   };
   const [first = null, ...others] = await findSubchannels(deps, settings, mail, arrived);
   return [{ ...incoming, subchannelId: first }, ...others.map((subchannelId) => ({ ...incoming, subchannelId }))];
@@ -220,7 +221,7 @@ const maxHops = 100;
 /** Refuses mails that this system has sent, and those that circle between servers. */
 function requireNotOurs({ ticketTokens }: InboundMailDeps, { headers }: ParsedMail): void {
   const ours = headers[ticketTokenHeader.toLowerCase()];
-  const isOurs = typeof ours === 'string' && ticketTokens.find(ours) !== undefined;
+  const isOurs = [ours ?? []].flat().some((token) => ticketTokens.find(token) !== undefined);
   const hops = Array.isArray(headers.received) ? headers.received.length : 0;
   if (!isOurs && hops <= maxHops) return;
   const problem = isOurs ? 'This system has sent the mail itself.' : `The mail has more than ${maxHops} hops.`;

@@ -1,7 +1,8 @@
 import { type BaseBlock, Constructed, fromBER, ObjectIdentifier, OctetString, Sequence } from 'asn1js';
 
-/** Enough for 20 MiB in pieces of 1 KiB, in which some programs write. */
-const maxNodes = 30_000;
+/** Enough for a whole mail in pieces of 1 KiB, in which some programs write: each has two nodes. */
+const maxNodes = 100_000;
+const maxContentLength = 40 * 1024 * 1024;
 const signedData = '1.2.840.113549.1.7.2';
 
 /**
@@ -12,7 +13,7 @@ const signedData = '1.2.840.113549.1.7.2';
  */
 export function readSignedMail(bytes: Uint8Array): Uint8Array | undefined {
   try {
-    const { result } = fromBER(new Uint8Array(bytes), { maxNodes });
+    const { result } = fromBER(new Uint8Array(bytes), { maxNodes, maxContentLength });
     const [type, content] = listItems(result);
     if (!(type instanceof ObjectIdentifier) || type.getValue() !== signedData) return undefined;
     const [, , encapsulated] = listItems(listItems(content)[0]);

@@ -181,15 +181,16 @@ async function add(
   incoming: IdentifiedMail,
   files: NewFiles,
 ): Promise<AddedMessage> {
-  const { isProgrammatic, author, mail } = incoming;
+  const { isProgrammatic, author, isOfOurs, mail } = incoming;
   // Anyone with a copy of a mail knows its id, but only those who got it from us know the token.
-  const onlyParticipants = mail.subject === null || deps.ticketTokens.find(mail.subject) !== ticketId;
+  const hasToken = mail.subject !== null && deps.ticketTokens.find(mail.subject) === ticketId;
   const attachments = await attachMailFiles(deps.attachments, call, mail.files, files);
   const [rawMail] = await keepRawMail(deps, call, incoming, files);
   const message = toNewMessage(incoming, attachments);
   const { replyTo, messageId, references } = mail;
   const added = await deps.writer.add(call, ticketId, message, {
-    ...{ isProgrammatic, onlyParticipants, replyTo, author, mail: mailIdentity(incoming) },
+    ...{ isProgrammatic, replyTo, author, mail: mailIdentity(incoming) },
+    ...(hasToken ? {} : { participant: isOfOurs ? null : (author ?? mail.from) }),
     ...(rawMail && { assignRawMail: (own) => assignRawMail(deps.attachments, rawMail, own) }),
     thread: mailThread(messageId, references),
   });

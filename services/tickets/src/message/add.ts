@@ -51,7 +51,7 @@ export interface AddedMessage extends MessageReference {
   shown?: ShownConversation | undefined;
 }
 
-interface MessageOptions extends Pick<MessageContext, 'isProgrammatic' | 'onlyParticipants' | 'replyTo' | 'thread'> {
+interface MessageOptions extends Pick<MessageContext, 'isProgrammatic' | 'participant' | 'replyTo' | 'thread'> {
   /** The mail that the message was made of. */
   mail?: MailIdentity | undefined;
   /** Makes the raw mail that of the message, before it becomes part of the ticket. */
@@ -335,14 +335,14 @@ function insertUnseen(
 async function identifyBy(
   deps: AddMessageDeps,
   { ticketId, direction, from: sender, fromName, to, subject, bodyPlain: text }: ConversationState,
-  { onlyParticipants = false, isProgrammatic, author, read }: MessageOptions,
+  { participant, isProgrammatic, author, read }: MessageOptions,
 ): Promise<(ticket: TicketState) => TicketInput> {
   if (direction !== Direction.IN || isProgrammatic) return () => ({});
   const from = author ?? sender;
   const before = (read ?? (await deps.tickets.find(ticketId)))?.ticket;
   if (!before) return () => ({});
   const hasCustomer = before.customerId !== null || before.contractId !== null;
-  if (onlyParticipants && !hasCustomer && !isParticipant(before, from)) return () => ({});
+  if (participant !== undefined && !hasCustomer && !isParticipant(before, participant)) return () => ({});
   const { input } = await identifyByMessage(deps, before, { direction, from, fromName, to, subject, text });
   return (ticket) => (hasSameCustomer(ticket, before) ? input : {});
 }

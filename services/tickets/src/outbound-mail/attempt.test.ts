@@ -287,7 +287,8 @@ describe('the images that a text shows are inline parts:', () => {
   });
 
   test('a file of the ticket, as a quote of a mail names it, beside the files of the message', async () => {
-    const quote = '<blockquote><img src="/ticket/7/attachment/bbbbbbbb" /><img src="cid:c@x" /></blockquote>';
+    const quote =
+      '<blockquote><img src="/ticket/7/attachment/bbbbbbbb" /><img src="/ticket/7/attachment/cccccccc" /></blockquote>';
     const files = [image('bbbbbbbb'), image('cccccccc', { contentId: 'c@x' })];
     const { html, parts } = await sent(quote, { attachments: [file] }, files);
     expect(html).toBe(`<blockquote><img src="${url(1)}" /><img src="${url(2)}" /></blockquote>\n`);
@@ -318,8 +319,13 @@ describe('the images that a text shows are inline parts:', () => {
     expect(await sent(`<img src="${source}" />`, {}, files)).toEqual({ html: '<img src="" />\n', parts: [] });
   });
 
-  test('and not one on the web, or of an unknown id', async () => {
-    const html = '<img src="https://example.org/a.png" /><img src="cid:none" />';
+  test('and not one on the web', async () => {
+    const html = '<img src="https://example.org/a.png" />';
     expect(await sent(html)).toEqual({ html: `${html}\n`, parts: [] });
+  });
+
+  test('and not one that a quoted stranger names by its id', async () => {
+    const files = [image('cccccccc', { contentId: 'c@x' })];
+    expect(await sent('<img src="cid:c@x" />', {}, files)).toEqual({ html: '<img src="" />\n', parts: [] });
   });
 });

@@ -6,14 +6,13 @@ import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { encodeWord } from 'nodemailer/lib/mime-funcs';
 import {
-  normalAddress,
   type OutgoingMail,
   recipientsLeft,
   type TicketTokens,
   ticketTokenHeader,
 } from '../message/rules/outgoing-mail.ts';
 import { chooseSender } from '../message/rules/reply.ts';
-import { oneLine } from '../rules/mail-headers.ts';
+import { normalAddress, oneLine } from '../rules/mail-headers.ts';
 import type { SenderSettings } from '../ticket/rules/subchannels.ts';
 import { type EmbeddedImage, embedImages, showsFiles } from './embedded-images.ts';
 import type { MailState } from './store.ts';

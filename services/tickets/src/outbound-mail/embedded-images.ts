@@ -21,7 +21,7 @@ export interface EmbeddedHtml {
   images: readonly EmbeddedImage[];
 }
 
-const ticketPath = /<img\b[^<>]* src="(?:\/ticket\/|cid:)/;
+const ticketPath = /<img\b[^<>]* src="\/ticket\//;
 
 /** Whether the HTML of a mail may show files of its ticket. */
 export function showsFiles({ html }: Pick<OutgoingMail, 'html'>): boolean {
@@ -31,7 +31,7 @@ export function showsFiles({ html }: Pick<OutgoingMail, 'html'>): boolean {
 /**
  * Makes inline parts of the images that the HTML of a mail carries itself, or that are files of its ticket, since mail
  * programs show neither `data:` nor our paths. An image that is no file of the ticket, or for which the mail has no room,
- * loses its source.
+ * loses its source, and so does one that is named by `cid:`: a stranger who is quoted may have guessed its id.
  *
  * Source: docs/reference/api.md, Outgoing mail; RFC 2387, RFC 2392.
  */
@@ -40,7 +40,11 @@ export function embedImages(
   ticketFiles: readonly AttachmentState[],
 ): EmbeddedHtml {
   const images = new Map<string, EmbeddedImage>();
-  const files = imageSources(ticketId, [...attachments, ...ticketFiles]);
+  const isImage = ({ contentType }: AttachmentState) => contentType.startsWith('image/');
+  const files = new Map(
+    // A file of the message itself counts first.
+    [...ticketFiles, ...attachments].filter(isImage).map((file) => [filePath(ticketId, file.id), file]),
+  );
   const own = new Set(attachments.map(({ key }) => key));
   let room = maxMessageFileBytes - attachments.reduce((sum, { size }) => sum + size, 0);
   const take = (bytes: number) => {
@@ -62,21 +66,9 @@ export function embedImages(
     if (pasted) return embed(source, pasted);
     const file = files.get(source);
     if (file) return embed(file.key, file);
-    return source.startsWith('/') ? '' : undefined;
+    return source.startsWith('/') || source.startsWith('cid:') ? '' : undefined;
   });
   return { html: embedded, images: [...images.values()] };
-}
-
-/** The images among files by what may be their source in a text. */
-function imageSources(ticketId: number, files: readonly AttachmentState[]): ReadonlyMap<string, AttachmentState> {
-  const sources = new Map<string, AttachmentState>();
-  for (const file of files.filter(({ contentType }) => contentType.startsWith('image/'))) {
-    const { id, contentId } = file;
-    for (const source of [filePath(ticketId, id), ...(contentId ? [contentUrl(contentId)] : [])]) {
-      if (!sources.has(source)) sources.set(source, file);
-    }
-  }
-  return sources;
 }
 
 function readDataUrl(source: string): PastedImage | undefined {

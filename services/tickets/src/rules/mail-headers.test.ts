@@ -37,6 +37,10 @@ describe('an address of an e-mail', () => {
     'kim@example.com, lee@example.com',
     'kim@example.com\r\nBcc: lee@example.com',
     'kim@lee@example.com',
+    'kim@evil.example/bank.example',
+    'kim@evil.example?x.bank.example',
+    'kim@%65vil.example',
+    'kim@evil.example#x.bank.example',
     `${'a'.repeat(65)}@example.com`,
   ])('may not be %j', (from) => expect(found({ from })).toEqual(['#/from invalid_format']));
 });

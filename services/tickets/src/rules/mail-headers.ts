@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
 
@@ -10,7 +11,7 @@ export interface GivenAddresses {
   bcc: readonly string[];
 }
 
-const emailPattern = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\.]+(?:\.[^\s@<>(),;:"[\]\\.]+)+$/;
+const emailPattern = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\./?#%]+(?:\.[^\s@<>(),;:"[\]\\./?#%]+)+$/;
 
 export function isEmailAddress(text: string): boolean {
   return emailPattern.test(text);
@@ -19,6 +20,17 @@ export function isEmailAddress(text: string): boolean {
 /** The form of an address in which it is compared with others. */
 export function foldedAddress(address: string): string {
   return address.trim().toLowerCase();
+}
+
+/**
+ * The spelling of an address for mail servers: the domain in ASCII and lower case. Undefined for a text that is no
+ * e-mail address.
+ */
+export function normalAddress(address: string): string | undefined {
+  if (!isEmailAddress(address) || /\p{Cc}/u.test(address)) return undefined;
+  const at = address.lastIndexOf('@');
+  const host = domainToASCII(address.slice(at + 1));
+  return host === '' ? undefined : `${address.slice(0, at)}@${host}`;
 }
 
 const noReplyPattern =

@@ -46,7 +46,7 @@ test.each([
   ['lee@example.com', { latestMessage: { ...addressed, direction: Direction.OUT, bcc: ['lee@example.com'] } }],
   ['lee@example.com', { latestMessage: { ...addressed, direction: Direction.IN, from: 'lee@example.com' } }],
 ])('where only participants become the latest sender, %s does', (from, before) => {
-  expect(latestAfter(from, { onlyParticipants: true }, before)?.latestMessage).toMatchObject({ from });
+  expect(latestAfter(from, { participant: from }, before)?.latestMessage).toMatchObject({ from });
 });
 
 test('a message of a program changes nothing but the messages of the ticket', () => {
@@ -65,12 +65,14 @@ test('the next mail answers the latest message of a person that is a mail', () =
     references: ['<a@x>'],
   });
   expect(latestAfter('kim@example.com', {}, before, 'no mail')?.lastMail).toEqual(before.lastMail);
-  expect(latestAfter('eve@evil.org', { thread, onlyParticipants: true }, before)?.lastMail).toEqual(before.lastMail);
+  expect(latestAfter('eve@evil.org', { thread, participant: 'eve@evil.org' }, before)?.lastMail).toEqual(
+    before.lastMail,
+  );
   expect(latestAfter('kim@example.com', { thread, isProgrammatic: true }, before)?.lastMail).toEqual(before.lastMail);
 });
 
 test.each(['eve@evil.org', null, ''])('where only participants become the latest sender, "%s" does not', (from) => {
-  const added = latestAfter(from, { onlyParticipants: true });
+  const added = latestAfter(from, { participant: from });
   expect(added).toMatchObject({ incomingMessages: 1, lastMessageAt: now, lastCustomerMessageAt: now });
   expect(added?.latestMessage).toBeNull();
 });

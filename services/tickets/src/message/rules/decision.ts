@@ -18,8 +18,11 @@ export interface MessageContext {
    * it.
    */
   isProgrammatic?: boolean;
-  /** Whether only a message of a participant becomes the latest one, from which reply recipients are recommended. */
-  onlyParticipants?: boolean;
+  /**
+   * The address that must be a participant for the message to become the latest one, from which reply recipients are
+   * recommended; null: it cannot become it. Without it, every message becomes it.
+   */
+  participant?: string | null | undefined;
   /** The addresses of its `Reply-To`. */
   replyTo?: readonly string[];
   /** Its thread, if it is a received mail. By default it continues the thread of the ticket. */
@@ -69,12 +72,12 @@ export function decideDeletedNote(
 function decide(
   ticket: TicketState,
   message: ConversationState,
-  { now, header, isProgrammatic = false, onlyParticipants = false, input = {}, ...mail }: MessageContext,
+  { now, header, isProgrammatic = false, participant, input = {}, ...mail }: MessageContext,
   type: 'conversation.created' | 'conversation.published',
   conversation: ConversationStep,
 ): TicketDecision {
   const reopens = message.direction === Direction.IN && ticket.status !== TicketStatus.OPEN;
-  const isLatest = !onlyParticipants || isParticipant(ticket, message.from);
+  const isLatest = participant === undefined || isParticipant(ticket, participant);
   const changed: TicketInput = {
     ...input,
     ...countMessage(ticket, message.direction),

@@ -1,7 +1,8 @@
 import { withinCpuTime } from '@ticketing/testkit/machine-limits.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { newMessageId, normalAddress, type OutgoingMail, recipientsLeft, ticketTokens } from './outgoing-mail.ts';
+import { normalAddress } from '../../rules/mail-headers.ts';
+import { newMessageId, type OutgoingMail, recipientsLeft, ticketTokens } from './outgoing-mail.ts';
 
 test('a Message-ID has the domain of its sender', () => {
   expect(newMessageId('msg_1', 'help@Shop.Example')).toBe('<msg_1@shop.example>');

@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { domainToASCII } from 'node:url';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
-import { isEmailAddress } from '../../rules/mail-headers.ts';
+import { normalAddress } from '../../rules/mail-headers.ts';
 import type { ConversationState } from './fields.ts';
 
 /** A message that is sent, or was sent, as a mail. Units: times in Unix seconds. */
@@ -31,17 +30,6 @@ export interface OutgoingMail
 export function newMessageId(unique: string, from: string | null): string {
   const host = from === null ? undefined : normalAddress(from)?.split('@').at(-1);
   return `<${unique}@${host ?? 'ticketing.invalid'}>`;
-}
-
-/**
- * The spelling of an address for mail servers: the domain in ASCII and lower case. Undefined for a text that is no
- * e-mail address.
- */
-export function normalAddress(address: string): string | undefined {
-  if (!isEmailAddress(address) || /\p{Cc}/u.test(address)) return undefined;
-  const at = address.lastIndexOf('@');
-  const host = domainToASCII(address.slice(at + 1));
-  return host === '' ? undefined : `${address.slice(0, at)}@${host}`;
 }
 
 /** The recipients that a mail has not reached yet, each once, and the texts among them that are no e-mail addresses. */

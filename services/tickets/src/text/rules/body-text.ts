@@ -1,6 +1,7 @@
 import { isHtml } from '@ticketing/html/is-html.ts';
 import { LITERAL_LESS_THAN } from '@ticketing/html/markup-writer.ts';
 import { normaliseMarkup } from '@ticketing/html/normalise-markup.ts';
+import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 import {
   findHeaderBlock,
@@ -225,7 +226,8 @@ const MAIL_ATTRIBUTES = new Set([...TEXT_ATTRIBUTES, 'href', 'alt']);
  */
 export function mailText(html: string): string {
   const markup = normaliseMarkup(html.replace(MARKS, ''), MAIL_ATTRIBUTES).slice(0, MAX_MARKUP_CHARS);
-  return tidy(extractText(markup, textOfMail)).replace(MARKS, '');
+  // Lists within lists indent each of their lines.
+  return cutChars(tidy(extractText(markup, textOfMail)).replace(MARKS, ''), MAX_MARKUP_CHARS);
 }
 
 function extractText(markup: string, toText: (markup: string) => string): string {

@@ -32,6 +32,9 @@ test('other sources stay, and texts that look like one', () => {
   const html = '<p>src="cid:a"</p><img src="cid:b" /><img src="https://x.org/cid:a" />';
   expect(shown(html, 'a')).toBe(html);
   expect(shown('<img src="cid:a">')).toBe('<img src="cid:a" />');
+  expect(shown('<img alt="x src="><img src="cid:a">', 'a')).toBe(
+    '<img alt="x src=" /><img src="/ticket/7/attachment/aaaaaaaa" />',
+  );
 });
 
 test('only what a reader of HTML takes for the source of an image is replaced', () => {

@@ -22,7 +22,7 @@ export function filePath(ticketId: number, attachmentId: string): string {
 }
 
 /** Sources in HTML that `sanitiseHtml` has made: its tags have no `<` or `>` but their own, and quotes around values. */
-const source = /(<img\b[^<>]* src=")([^"]*)(?=")/g;
+const source = /(<img\b(?:[^<>"]|"[^"<>]*")*? src=")([^"<>]*)(?=")/g;
 
 /** Replaces the sources of the images of sanitised HTML; one for which `replace` returns undefined stays. */
 export function replaceSources(html: string, replace: (source: string) => string | undefined): string {

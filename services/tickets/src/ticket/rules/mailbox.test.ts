@@ -44,6 +44,7 @@ it('finds none as long as no subchannel is known', () => {
 it.each([
   ['support@example.org', true],
   [' SUPPORT+any@example.ORG ', true],
+  ['support@ｅxample.org', true],
   ['off@example.org', true],
   ['desk@example.org', true],
   ['chat@example.org', false],

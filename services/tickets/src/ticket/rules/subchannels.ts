@@ -1,6 +1,6 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
-import { foldedAddress } from '../../rules/mail-headers.ts';
+import { foldedAddress, normalAddress } from '../../rules/mail-headers.ts';
 import type { TicketInput, TicketState } from './fields.ts';
 import type { HeaderRules, ProgramRules } from './spam.ts';
 
@@ -78,9 +78,11 @@ export function findMailboxes(addresses: readonly string[], subchannels: Subchan
 /** Returns whether an address is one of ours: that of a mailbox, also of a disabled one, or the sender of the installation. */
 export function ownAddresses({ subchannels, mailFrom }: SenderSettings): (address: string) => boolean {
   const mailboxes = [...(subchannels?.values() ?? [])].filter(({ channel }) => channel === Channel.EMAIL);
-  const own = new Set([mailFrom, ...mailboxes.map(({ address }) => address)].map((one) => foldedAddress(one ?? '')));
+  // Mail servers take some different spellings for one address.
+  const normal = (address: string) => foldedAddress(normalAddress(address) ?? address);
+  const own = new Set([mailFrom, ...mailboxes.map(({ address }) => address)].map((one) => normal(one ?? '')));
   own.delete('');
-  return (address) => own.has(foldedAddress(address)) || own.has(withoutTag(foldedAddress(address)));
+  return (address) => own.has(normal(address)) || own.has(withoutTag(normal(address)));
 }
 
 /** Returns the rules by which messages of programs are known. Our addresses are collected when the first one is asked for. */
