@@ -130,6 +130,8 @@ function incoming(index: number, isProgrammatic: boolean): Command {
     const [answered] = ticket.externalIds.keys();
     const lines = [
       ...[`From: ${kim}`, `To: ${desk}`, 'Cc: lee@example.com', `Message-ID: ${messageId}`, `In-Reply-To: ${answered}`],
+      // Without a date, all bytes of a mail would tell it from another.
+      'Date: Tue, 03 Mar 2026 09:15:00 +0100',
       ...(isProgrammatic ? ['Auto-Submitted: auto-replied'] : []),
       ...['', 'mail'],
     ];
