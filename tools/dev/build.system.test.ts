@@ -96,7 +96,7 @@ test('the health program of a service reports whether its process is ready', asy
 /** The licences under which a service may contain a package. */
 const accepted = new Set([
   ...['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT', 'MIT-0', 'Unlicense'],
-  ...['(Apache-2.0 AND BSD-3-Clause)', '(MIT AND Zlib)', '(MIT OR GPL-3.0-or-later)'],
+  ...['(Apache-2.0 AND BSD-3-Clause)', '(MIT AND Zlib)', '(MIT OR GPL-3.0-or-later)', '(MIT OR EUPL-1.1+)'],
 ]);
 
 interface Bill {
