@@ -16,10 +16,11 @@ const documents: MessageDocuments = {
     { _id: 13, ticketId: 1 },
   ],
   externalMessageIds: [{ _id: '<12>', ticketId: 1, conversationId: 12 }],
-  fileRecords: [{ _id: 'a' }, { _id: 'b' }],
+  fileRecords: [{ _id: 'a' }, { _id: 'b' }, { _id: 'm', ownerId: 1, part: { id: 11, size: 5 } }],
   chunks: [
     { _id: 'a', bytes: 3 },
     { _id: 'b', bytes: 4 },
+    { _id: 'm', bytes: 5 },
   ],
 };
 
@@ -38,6 +39,16 @@ test.each<[string, Partial<MessageDocuments>]>([
   ['an id', { externalMessageIds: [{ _id: '<14>', ticketId: 1, conversationId: 14 }] }],
   ['an id of another ticket', { externalMessageIds: [{ _id: '<12>', ticketId: 3, conversationId: 12 }] }],
   ['an id of a deleted ticket', { externalMessageIds: [{ _id: '<21>', ticketId: 2, conversationId: 21 }] }],
+  [
+    'a raw mail of a message that is gone',
+    {
+      fileRecords: [
+        ...documents.fileRecords.slice(0, 2),
+        { ...documents.fileRecords[2], _id: 'm', part: { id: 22, size: 5 } },
+      ],
+      chunks: documents.chunks.slice(0, 2),
+    },
+  ],
   ['the record of a file', { fileRecords: [...documents.fileRecords, { _id: 'c' }] }],
   ['content without a file', { chunks: [...documents.chunks, { _id: 'c', bytes: 1 }] }],
 ])('reports %s that is left over', (_, change) => {

@@ -16,7 +16,7 @@ export interface MessageDocuments {
   tickets: readonly TicketDocument[];
   conversations: readonly ConversationDocument[];
   externalMessageIds: readonly { _id: string; ticketId: number; conversationId: number }[];
-  fileRecords: readonly { _id: string }[];
+  fileRecords: readonly { _id: string; ownerId?: number | null; part?: { id: number; size: number } }[];
   /** How many bytes of each file there are. */
   chunks: readonly { _id: string; bytes: number }[];
 }
@@ -66,7 +66,11 @@ export function judgeStored(documents: MessageDocuments): StoredMessages {
     ),
   );
   const isPart = (ticketId: number, id: number) => parts.has(`${ticketId} ${id}`);
-  const listed = [
+  const listed: ListedFile[] = [
+    // Raw mails belong to messages that do not list them.
+    ...fileRecords.flatMap(({ _id: key, ownerId, part }) =>
+      part && typeof ownerId === 'number' && isPart(ownerId, part.id) ? [{ key, size: part.size }] : [],
+    ),
     ...living.flatMap(({ attachments = [] }) => attachments),
     ...conversations.filter((one) => isPart(one.ticketId, one._id)).flatMap(({ attachments = [] }) => attachments),
   ];
