@@ -1,18 +1,9 @@
+import { plainLetters, umlautSpellings } from './letters.ts';
+
 /** The most characters of a slug. */
 const maxSlugLength = 100;
 
-/** Letters that are not one of a to z with an accent. */
-const spellings: Readonly<Record<string, string>> = {
-  ä: 'ae',
-  ö: 'oe',
-  ü: 'ue',
-  ß: 'ss',
-  æ: 'ae',
-  ø: 'o',
-  œ: 'oe',
-  ł: 'l',
-  đ: 'd',
-};
+const spellings = { ...plainLetters, ...umlautSpellings };
 
 /**
  * Derives a slug from a name: in lower case, without accents, with a hyphen in place of everything that is neither a letter
@@ -25,7 +16,7 @@ export function toSlug(name: string, fallback: string): string {
   const spelled = name
     .normalize('NFC')
     .toLowerCase()
-    .replace(/[äöüßæøœłđ]/g, (letter) => spellings[letter] ?? letter);
+    .replace(/[äöüßæøœłđðþħŧı]/g, (letter) => spellings[letter] ?? letter);
   const plain = spelled
     .normalize('NFKD')
     .toLowerCase()

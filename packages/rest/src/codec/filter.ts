@@ -24,6 +24,8 @@ export interface FilterKey {
   isList?: boolean;
   /** For an enum: the stored value of each spelling. Stored numbers are ranks, in the order of the enum. */
   spellings?: ReadonlyMap<string, string | number>;
+  /** For words: whether a text has any. */
+  hasWords?(text: string): boolean;
 }
 
 /** A value as it is stored; times are in Unix seconds. */
@@ -38,6 +40,7 @@ export type Condition =
 
 const maxValueLength = 512;
 const endOfDay = 86_399;
+const withoutWords = 'query_without_words';
 
 /**
  * Checks the filters of a request against the allowed keys, and reads their values. `defaultPrefix` is put before a key
@@ -45,7 +48,7 @@ const endOfDay = 86_399;
  *
  * `=` and `!=` become lists of one value. If the key is unset in a document, `in` matches the document only if null is
  * listed, `=` never matches it, and `not in` and `!=` match it unless null is listed.
- * Errors: invalid_filter, with a violation for each problem.
+ * Errors: invalid_filter, with a violation for each problem; query_without_words, if that is the only one.
  * Source: docs/reference/api.md, Filters.
  */
 export function readFilters(
@@ -69,7 +72,8 @@ export function readFilters(
     const [first] = violations;
     const detail =
       violations.length === 1 && first ? `${first.pointer} ${first.detail}.` : 'Some filters are not valid.';
-    throw new DomainError('invalid_argument', 'invalid_filter', detail, { violations });
+    const isWordless = violations.every(({ code }) => code === withoutWords);
+    throw new DomainError('invalid_argument', isWordless ? withoutWords : 'invalid_filter', detail, { violations });
   }
   return conditions;
 }
@@ -209,6 +213,9 @@ class ValueReader {
       return this.refuse(part, `is longer than ${maxValueLength} characters`, 'too_long');
     }
     const kind = kinds[this.#key.kind];
+    if (typeof input === 'string' && this.#key.hasWords?.(input) === false) {
+      return this.refuse(part, 'has no word to search for', withoutWords);
+    }
     return kind.read(input, this.#key, daySeconds) ?? this.refuse(part, kind.expected(this.#key));
   }
 }

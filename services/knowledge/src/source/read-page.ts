@@ -7,11 +7,12 @@ import { type DomainError, invalidInput } from '@ticketing/errors/domain-error.t
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import { isLargePage, takePage } from '@ticketing/store/paging/page-budget.ts';
+import { readSearch, type SearchTerm } from '@ticketing/text/search-query.ts';
 import type { SourceParts } from './open.ts';
 import { readSources } from './read.ts';
 import { blockedBy } from './rules/access.ts';
 import { sourcesByTime } from './rules/order.ts';
-import { maxSearchWords, searchedWords } from './rules/search-words.ts';
+import { maxSearchWords } from './rules/search-words.ts';
 import type { SourceNode, SourceTree } from './rules/state.ts';
 import { estimateShownBytes } from './schema.ts';
 import { sourceToProto } from './to-proto.ts';
@@ -43,9 +44,9 @@ export interface SourcePage {
  */
 export async function listSources(parts: SourceParts, call: Call, filter: SourceFilter): Promise<SourcePage> {
   const { limit = 100, offset = 0, status = KnowledgeStatus.ACTIVE } = filter;
-  const words = filter.q === undefined ? undefined : parseSearch(filter.q);
+  const terms = filter.q === undefined ? undefined : parseSearch(filter.q);
   const tree = await parts.sources.tree();
-  const ranked = await matchingNodes(parts, call, tree, { ...filter, status, words });
+  const ranked = await matchingNodes(parts, call, tree, { ...filter, status, terms });
   const nodes = ranked.slice(offset, offset + limit);
   await takePage(
     parts.pages,
@@ -76,12 +77,12 @@ async function matchingNodes(
   { sources }: SourceParts,
   { caller }: Call,
   tree: SourceTree,
-  filter: SourceFilter & { status: KnowledgeStatus; words: string[][] | undefined },
+  filter: SourceFilter & { status: KnowledgeStatus; terms: SearchTerm[] | undefined },
 ): Promise<readonly RankedNode[]> {
-  const { type, parent, excluded, tag, source, words, isAscending } = filter;
+  const { type, parent, excluded, tag, source, terms, isAscending } = filter;
   const stored = tag === undefined && source === undefined ? undefined : sources.matching({ tag, source });
-  const byTitle = words && sources.matching({ words, in: 'title' });
-  const byText = words && sources.matching({ words, in: 'titleAndText' });
+  const byTitle = terms && sources.matching({ terms, in: 'title' });
+  const byText = terms && sources.matching({ terms, in: 'titleAndText' });
   const [matching, inTitle, inText] = await Promise.all([stored, byTitle, byText]);
   const byTime = sourcesByTime(tree, filter.status);
   const isUnfiltered = type === undefined && parent === undefined && excluded === undefined && !matching;
@@ -106,9 +107,9 @@ async function matchingNodes(
 }
 
 /** Errors: too_many_words. */
-function parseSearch(q: string): string[][] {
-  const words = searchedWords(q);
-  if (words.length <= maxSearchWords) return words;
+function parseSearch(q: string): SearchTerm[] {
+  const terms = readSearch(q, { leastBeginning: 1 });
+  if (terms.length <= maxSearchWords) return terms;
   throw refused('#/q', 'too_many_words', `may have ${maxSearchWords} words`);
 }
 

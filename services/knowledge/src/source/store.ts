@@ -4,9 +4,10 @@ import type { Decide } from '@ticketing/store/change-log/change-decisions.ts';
 import type { LogDocument } from '@ticketing/store/change-log/change-reader.ts';
 import { openChangeLog } from '@ticketing/store/change-log/change-writer.ts';
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
-import { matchNothing } from '@ticketing/store/document/field-query.ts';
 import { storeCall, translateTimeLimit } from '@ticketing/store/document/store-error.ts';
+import { wordsQueries } from '@ticketing/store/document/words-query.ts';
 import { requirePageSize } from '@ticketing/store/paging/page-budget.ts';
+import type { SearchTerm } from '@ticketing/text/search-query.ts';
 import type { Connection, mongo } from 'mongoose';
 import { applyChanges, prepareChanges, removeAbandoned } from './change-store.ts';
 import type { SourceNode, SourceTree } from './rules/state.ts';
@@ -64,8 +65,8 @@ export interface SourceStore {
 export interface SourceConditions {
   tag?: number | undefined;
   source?: string | undefined;
-  /** Each word must match the beginning of a word in one of its forms. An empty list matches nothing. */
-  words?: readonly (readonly string[])[] | undefined;
+  /** The search that they must meet. An empty list matches nothing. */
+  terms?: readonly SearchTerm[] | undefined;
   /** Where the words are searched. */
   in?: 'title' | 'titleAndText';
 }
@@ -156,17 +157,11 @@ async function read(sources: mongo.Collection<SourceDocument>, ids: readonly num
   return all;
 }
 
-function toFilter({ tag, source, words, in: place }: SourceConditions): mongo.Filter<SourceDocument> {
-  // Words have letters and digits only, so none of their characters has a meaning in a pattern.
-  const beginsWith = (field: string, form: string) => ({ [field]: { $regex: `^${form}` } });
+function toFilter({ tag, source, terms, in: place }: SourceConditions): mongo.Filter<SourceDocument> {
   const conditions: object[] = [
-    ...(words?.length === 0 ? [matchNothing] : []),
     ...(tag === undefined ? [] : [{ tags: tag }]),
     ...(source === undefined ? [] : [{ sourceHash: hashSource(source), source }]),
-    ...(words ?? []).map((forms) => {
-      const fields = place === 'title' ? ['titleWords'] : ['titleWords', 'textWords'];
-      return { $or: forms.flatMap((form) => fields.map((field) => beginsWith(field, form))) };
-    }),
+    ...(terms ? wordsQueries(place === 'title' ? ['titleWords'] : ['titleWords', 'textWords'], terms) : []),
   ];
   return { $and: conditions, version: { $gt: 0 } } as mongo.Filter<SourceDocument>;
 }

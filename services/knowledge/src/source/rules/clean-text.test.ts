@@ -1,7 +1,7 @@
 import { withinCpuTime } from '@ticketing/testkit/machine-limits.ts';
 import { expect, test } from 'vitest';
 import { cleanText, escapedText } from './clean-text.ts';
-import { maxTextWords, searchedWords, toSearchWords } from './search-words.ts';
+import { maxTextWords } from './search-words.ts';
 
 const mebi = 1024 * 1024;
 const filledBy = (part: string) => part.repeat(Math.floor(mebi / part.length));
@@ -34,10 +34,4 @@ test('10,000 words of a text are found', () => {
   const words = Array.from({ length: maxTextWords + 1 }, (_, index) => `w${index}`);
   const { textWords } = cleanText(words.join(' '));
   expect([textWords.length, textWords.at(-1)]).toEqual([maxTextWords, `w${maxTextWords - 1}`]);
-});
-
-test('a searched word has its spelling without umlauts as a second form', () => {
-  expect(searchedWords('Kündigung, Fuß  e\u0301t\u00e9 ...')).toEqual([['kundigung', 'kuendigung'], ['fuss'], ['ete']]);
-  expect(searchedWords(' !? ')).toEqual([]);
-  expect(toSearchWords(['u\u0308ber'], 10)).toEqual(['uber', 'ueber']);
 });

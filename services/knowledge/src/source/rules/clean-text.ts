@@ -1,5 +1,6 @@
 import { cleanMarkdown, escapeMarkdown } from '@ticketing/html/clean-markdown.ts';
-import { maxTextWords, toSearchWords } from './search-words.ts';
+import { splitWords } from '@ticketing/text/words.ts';
+import { maxTextWords } from './search-words.ts';
 
 /** A harmless text, and the words by which it is found. */
 export interface CleanText {
@@ -14,10 +15,10 @@ const escapedWordsLength = 20_000;
 export function cleanText(text: string): CleanText {
   const cleaned = cleanMarkdown(text);
   const words = cleaned.replace(/<[^<>]*>/g, ' ').replace(/&[a-z]{2,6};/g, ' ');
-  return { text: cleaned, textWords: toSearchWords([words], maxTextWords) };
+  return { text: cleaned, textWords: splitWords([words], maxTextWords) };
 }
 
 /** Escapes a text that takes too long to clean; only its start can be searched. */
 export function escapedText(text: string): CleanText {
-  return { text: escapeMarkdown(text), textWords: toSearchWords([text.slice(0, escapedWordsLength)], maxTextWords) };
+  return { text: escapeMarkdown(text), textWords: splitWords([text.slice(0, escapedWordsLength)], maxTextWords) };
 }

@@ -1,0 +1,26 @@
+import type { SearchTerm, SoughtWord } from '@ticketing/text/search-query.ts';
+import { matchNothing, type Query } from './field-query.ts';
+
+/**
+ * Makes the queries that a document meets if it has all terms of a search among the words of some fields: each term in one
+ * of the fields, or all of its words in any of them. A search without terms matches nothing.
+ */
+export function wordsQueries(fields: readonly string[], terms: readonly SearchTerm[]): Query[] {
+  if (terms.length === 0) return [matchNothing];
+  return terms.map((term) => anyOf(term.map((words) => allOf(words.map((word) => wordQuery(fields, word))))));
+}
+
+function wordQuery(fields: readonly string[], { word, isBeginning }: SoughtWord): Query {
+  const value = isBeginning ? { $regex: `^${word.replace(/[+]/g, '\\$&')}` } : word;
+  return anyOf(fields.map((field) => ({ [field]: value })));
+}
+
+function anyOf(queries: readonly Query[]): Query {
+  const [only, ...others] = queries;
+  return only && others.length === 0 ? only : { $or: queries };
+}
+
+function allOf(queries: readonly Query[]): Query {
+  const [only, ...others] = queries;
+  return only && others.length === 0 ? only : { $and: queries };
+}
