@@ -274,10 +274,11 @@ function openCalledServices({ openClient }: Pick<FeatureParts, 'openClient'>) {
 
 function openCustomers(parts: FeatureParts, { isDeleted }: { isDeleted(ticketId: number): Promise<boolean> }) {
   const { config, database, log, outbound, runtime, settings } = parts;
-  const embedded = embeddedErp(customerStore(database.connection));
+  const country = async () => (await settings()).defaultCountry;
+  const embedded = embeddedErp(customerStore(database.connection), country);
   const responses = erpResponseStore(database.connection, isDeleted);
   const secrets = parts.openClient('settings', ConfigurationService, { timeoutMs: secretsTimeoutMs });
   const erp = openErp({ settings, secrets, outbound, embedded, log, ...config.erp });
-  const customers = openCustomerDirectory({ erp, responses, runtime, log, ...config.erp });
+  const customers = openCustomerDirectory({ erp, country, responses, runtime, log, ...config.erp });
   return { customers, embedded, responses };
 }

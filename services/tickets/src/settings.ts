@@ -28,6 +28,8 @@ export interface TicketSettings extends FileSettings {
   rawMailDays: number;
   /** Whether the texts of received mails carry their images themselves. */
   embedMailImages: boolean;
+  /** The country whose telephone numbers are written without its code. */
+  defaultCountry: string | null;
   /** The time that SLAs are measured in. */
   businessTime: BusinessTime;
   /** The ERP system from which customers and contracts are read. */
@@ -90,6 +92,7 @@ export function readSettings(configuration: Configuration): TicketSettings {
     genericTemplateId: settings?.genericTemplateId ?? null,
     rawMailDays: settings?.rawMailDays ?? defaultConfiguration.settings?.rawMailDays ?? 0,
     embedMailImages: settings?.embedMailImages ?? false,
+    defaultCountry: settings?.defaultCountry ?? null,
     businessTime: toBusinessTime(settings?.businessHours),
     erpAdapter: settings?.erpAdapter === ErpAdapter.HTTP ? 'http' : 'embedded',
     erpBaseUrl: settings?.erpBaseUrl ?? null,

@@ -41,6 +41,7 @@ const kinds: Readonly<Record<string, ComparisonKind>> = {
   't.from': 'text',
   't.spamStatus': 'text',
   't.externalTicketId': 'text',
+  't.callerNumber': 'text',
   't.subject': 'text',
   't.summary': 'text',
   't.closedAt': 'time',
@@ -176,17 +177,21 @@ function upper(letter: string): string {
   return [...upperCase].length === 1 ? upperCase : letter;
 }
 
-/** Letters that differ only in case, accents or width have the same result. */
-const folding = new Intl.Collator('en', { sensitivity: 'base' });
-
 function hasWords(ticket: NaiveTicket, query: string): boolean {
-  const { subject, summary, bodyPlain, from, fromName, id, externalTicketId, customerId, contractId } = ticket;
-  const searched = [subject, summary, bodyPlain, from, fromName, String(id), externalTicketId, customerId, contractId];
-  const words = searched.flatMap((text) => wordsIn(text ?? ''));
-  const searchedWords = wordsIn(query);
-  return (
-    searchedWords.length > 0 && searchedWords.every((word) => words.some((other) => folding.compare(word, other) === 0))
-  );
+  const { subject, summary, bodyPlain, from, fromName, id, externalTicketId, callerNumber, customerId, contractId } =
+    ticket;
+  const texts = [subject, summary, bodyPlain, from, fromName, callerNumber];
+  const searched = [...texts, String(id), externalTicketId, customerId, contractId];
+  const words = searched.flatMap((text) => wordsIn(text ?? '').flatMap(spellingsOf));
+  const matches = (word: string, other: string) => (word.length < 3 ? other === word : other.startsWith(word));
+  return wordsIn(query).every((word) => spellingsOf(word).some((one) => words.some((other) => matches(one, other))));
+}
+
+/** A word without accents, and with the spellings of its umlauts. */
+function spellingsOf(word: string): string[] {
+  const lower = word.normalize('NFC').toLowerCase().replaceAll('ß', 'ss').replaceAll('ς', 'σ');
+  const spelt = lower.replace(/[äöü]/g, (letter) => `${letter.normalize('NFD').charAt(0)}e`);
+  return [lower, spelt].map((one) => one.normalize('NFD').replace(/\p{M}/gu, ''));
 }
 
 function wordsIn(text: string): string[] {

@@ -86,7 +86,8 @@ const queryText = fc
     minLength: 1,
     maxLength: 3,
   })
-  .map((parts) => parts.join(' '));
+  .map((parts) => parts.join(' '))
+  .filter((text) => /[\p{L}\p{N}]/u.test(text));
 
 const dateText = fc.constantFrom(...times).chain((seconds) => {
   const utc = new Date(seconds * 1000).toISOString();

@@ -33,6 +33,7 @@ export interface NaiveTicket {
   language: string | null;
   languageCode: string | null;
   channelId: string | null;
+  callerNumber: string | null;
   customerId: string | null;
   contractId: string | null;
   externalTicketId: string | null;
@@ -116,6 +117,7 @@ export const anyTicket: fc.Arbitrary<NaiveTicket> = fc.record({
   language: fc.option(fc.constantFrom('German', 'english', 'Deutsch')),
   languageCode: fc.option(fc.constantFrom('de', 'en', 'DE')),
   channelId: textOrNull(),
+  callerNumber: fc.option(fc.constantFrom('+49 30 1234', '0301234')),
   customerId: fc.option(fc.constantFrom('4711', 'K-4711', 'k-4711', '10', '9')),
   contractId: fc.option(fc.constantFrom('V.1', 'V-1', '4711')),
   externalTicketId: fc.option(fc.constantFrom('EXT-1', 'ext-2', '#3')),

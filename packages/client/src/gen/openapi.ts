@@ -56,7 +56,7 @@ export interface paths {
          * Finds tickets, in compact form
          * @description With `ticketScope` skills: the tickets that match the skills of the caller, without spam. `nextCursor` continues after a page more cheaply than a large `offset`, and keeps the total of the first page.
          *
-         *     Errors: `invalid_filter`, `unknown_filter_key`, `invalid_filter_value`, `invalid_cursor`, `unknown_order`, `page_too_large`, `search_too_slow`, `too_much_at_once`. No match is not an error.
+         *     Errors: `invalid_filter`, `query_without_words`, `unknown_filter_key`, `invalid_filter_value`, `invalid_cursor`, `unknown_order`, `page_too_large`, `search_too_slow`, `too_much_at_once`. No match is not an error.
          */
         post: operations["searchTickets"];
         delete?: never;
@@ -76,7 +76,7 @@ export interface paths {
         put?: never;
         /**
          * Returns the ids of the neighbours of a ticket in the queue
-         * @description Errors: `ticket_not_found`, `invalid_filter`, `unknown_filter_key`, `invalid_filter_value`, `search_too_slow`.
+         * @description Errors: `ticket_not_found`, `invalid_filter`, `query_without_words`, `unknown_filter_key`, `invalid_filter_value`, `search_too_slow`.
          */
         post: operations["getLatestTickets"];
         delete?: never;
@@ -1702,6 +1702,8 @@ export interface components {
             } | null;
             /** @description The unique id of the chat conversation. Only for channel chat. */
             channelId?: string | null;
+            /** @description The telephone number of the caller, for example `+49 30 123456` or `tel:+49-30-123456`. Only for channel phone. */
+            callerNumber?: string | null;
         };
         /** @description A customer as the ERP system knows it. */
         Customer: {
@@ -2593,6 +2595,8 @@ export interface components {
              * @description The profile that created the ticket.
              */
             createdBy: number | null;
+            /** @description The telephone number of the caller, as it was given; channel phone only. */
+            callerNumber: string | null;
         };
         /** @description The changes of one ticket in a bulk. */
         TicketChange: {

@@ -3,6 +3,7 @@ import type { JsonValue } from '@bufbuild/protobuf';
 import { SettingType } from '@ticketing/contracts/ticketing/settings/v1/setting_form_pb.ts';
 import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import { knownSettings, toSettings } from '@ticketing/service-kit/settings/known-settings.ts';
+import { isCountry } from '@ticketing/text/phone-number.ts';
 import type { SecretBox } from '@ticketing/text/sealed-text.ts';
 import { businessHoursProblems, type ValueProblem } from './rules/business-hours.ts';
 import { requireNotDeleted, templateSetting } from './rules/email-template-reference.ts';
@@ -20,6 +21,7 @@ export interface NewValue {
 const maxViolations = 100;
 const checks: Record<string, (value: JsonValue) => ValueProblem[]> = {
   businessHours: businessHoursProblems,
+  defaultCountry: (value) => (isCountry(String(value)) ? [] : [{ at: '', detail: 'is not the code of a country' }]),
   programmaticHeaderRules: headerRuleProblems,
 };
 

@@ -80,6 +80,8 @@ describe('a value', () => {
     ],
     ['businessHours', { timeZone: 'UTC', days: { mon: [['17:00', '08:00']] } }, '#/value/days/mon invalid_value'],
     ['programmaticHeaderRules', { 'X-Loop': [] }, '#/value/X-Loop invalid_value'],
+    ['defaultCountry', 'XX', '#/value invalid_value'],
+    ['defaultCountry', 'Germany', '#/value invalid_format'],
   ])('that does not fit %s is refused: %j', async (name, value, violation) => {
     const refused = await put(name, value);
     expect(refused.status).toBe(400);
@@ -96,6 +98,7 @@ describe('a value', () => {
     ['mailFrom', 'service@example.com'],
     ['businessHours', { timeZone: 'UTC', days: { sun: [['00:00', '24:00']] }, holidays: ['2028-02-29'] }],
     ['programmaticHeaderRules', { 'X-Loop': true, Precedence: ['bulk'] }],
+    ['defaultCountry', 'AT'],
     // spec: 15.3
   ])('that fits %s is stored: %j', async (name, value) => {
     settings.model.tagIds = new Set([7]);

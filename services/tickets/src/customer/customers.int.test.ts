@@ -129,6 +129,12 @@ describe('GET /erp/customers', () => {
     ['email=ADA%40EXAMPLE.ORG', ['K-1001']],
     ['email=ada.strom%40example.org', ['K-1001']],
     ['phone=0049%20(30)%20123-45', ['K-1001']],
+    ['phone=tel:%2B49-30-12345', ['K-1001']],
+    ['phone=%2B49%20(0)30%2012345', ['K-1001']],
+    ['phone=%2B43%2030%2012345', []],
+    ['q=%2B49%2030%2012345', ['K-1001']],
+    ['q=grunw', ['K-1001']],
+    ['q=gruenwald', ['K-1001']],
     ['firstname=ADA', ['K-1001']],
     ['firstname=Ad', []],
     ['lastname=grunwald', ['K-1001']],
@@ -250,6 +256,19 @@ describe('a new ticket', () => {
       ...nobody,
       customerLegitimation: 0,
     });
+  });
+
+  test('of a caller gets the only customer with the number, unless the message shows another', async () => {
+    const phones = { 'T-1': '030/7 77 77', 'T-2': '+49 30 88888', 'T-3': '0049 (0)30 88888' };
+    await importCustomers(Object.entries(phones).map(([id, phone]) => ({ id, phone, contracts: [{ id: `${id}-C` }] })));
+    const call = (callerNumber: string, given = {}) => post({ channel: 'phone', callerNumber, ...given });
+    const nobody = { customerId: null, contractId: null, customerLegitimation: 0 };
+    expect(await call('03077777')).toMatchObject({ ...nobody, customerId: 'T-1' });
+    expect(await call('0049 30 12345')).toMatchObject({ ...nobody, customerId: 'K-1001' });
+    expect(await call('+49 30 88888')).toMatchObject(nobody);
+    expect(await call('+49 30 99999')).toMatchObject(nobody);
+    expect(await call('03077777', { body: 'V-8001' })).toMatchObject({ customerId: 'K-2002', contractId: 'V-8001' });
+    expect(await call('03077777', { contractId: 'V-8001' })).toMatchObject({ customerId: 'K-2002' });
   });
 
   test('that mentions too many customers to compare gets none, and its sender counts as known', async () => {

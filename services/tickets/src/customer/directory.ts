@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
-import type { CustomerQuery, FoundCustomers } from './erp/erp.ts';
+import type { DefaultCountry } from '@ticketing/text/phone-number.ts';
+import type { CustomerQuery, CustomerTraces, FoundCustomers } from './erp/erp.ts';
 import type { ConfiguredErp } from './erp/open.ts';
 import type { ErpResponseStore } from './erp/response-store.ts';
 import type { Contract, Customer } from './rules/customer.ts';
@@ -34,8 +35,10 @@ export interface CustomerDirectory {
   deadline(): number;
   customer(id: string, options: ErpReadOptions): Promise<ErpResponse<Customer>>;
   contract(id: string, options: ErpReadOptions): Promise<ErpResponse<Contract>>;
-  /** The customers that have one of the ids or the address, always from a new response; undefined as above. */
-  match(traces: { ids: readonly string[]; email: string | null }, deadline: number): Promise<Customer[] | undefined>;
+  /** The customers that have one of the traces, always from a new response; undefined as above. */
+  match(traces: CustomerTraces, deadline: number): Promise<Customer[] | undefined>;
+  /** The country whose telephone numbers are written without its code. */
+  country(): Promise<DefaultCountry>;
   /** Keeps a customer that was found by `match`, for the reads of the ticket. */
   keep(customer: Customer, ticketId: number | undefined): Promise<void>;
   /** Waits until the ERP system has responded. Errors: erp_unavailable. */
@@ -44,6 +47,7 @@ export interface CustomerDirectory {
 
 interface DirectoryParts {
   erp(): Promise<ConfiguredErp>;
+  country(): Promise<DefaultCountry>;
   responses: ErpResponseStore;
   runtime: Pick<Runtime, 'now'>;
   log: Logger;
@@ -59,7 +63,7 @@ const shortCacheMs = 60_000;
 const maxContentLength = 1024 * 1024;
 
 export function openCustomerDirectory(parts: DirectoryParts): CustomerDirectory {
-  const { erp, responses, runtime, log, cacheMs, waitMs } = parts;
+  const { erp, country, responses, runtime, log, cacheMs, waitMs } = parts;
   const running = new Map<string, Promise<unknown>>();
 
   /** Sends one request for all concurrent readers of the same response. */
@@ -120,6 +124,7 @@ export function openCustomerDirectory(parts: DirectoryParts): CustomerDirectory 
     deadline: () => performance.now() + waitMs,
     customer: (id, options) => item('customer', id, options, (configured) => configured.erp.customer(id)),
     contract: (id, options) => item('contract', id, options, (configured) => configured.erp.contract(id)),
+    country,
     async match(traces, deadline) {
       const configured = await unlessUnavailable(erp());
       return configured && inTime(configured.erp.match(traces), deadline);

@@ -2,7 +2,14 @@ import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/en
 import { isEmailAddress } from '../rules/mail-headers.ts';
 import type { CustomerDirectory, ErpReadOptions, ErpResponse } from './directory.ts';
 import { maxMatches } from './erp/erp.ts';
-import { type Contract, type Customer, type CustomerCopy, toCustomerCopy } from './rules/customer.ts';
+import {
+  type Contract,
+  type Customer,
+  type CustomerCopy,
+  hasPhone,
+  phoneForms,
+  toCustomerCopy,
+} from './rules/customer.ts';
 import { hasEmail, identifyCustomer, type Mentions, mentionsIn } from './rules/identify.ts';
 import { computeLegitimation, type LegitimationFacts } from './rules/legitimation.ts';
 
@@ -18,6 +25,8 @@ interface IdentifiableTicket extends CustomerOfTicket, Omit<IdentifyingMessage, 
   id: number;
   /** The address of the person who wrote the first message, if it is not the sender. */
   author: string | null;
+  /** The telephone number of the caller who opened the ticket. */
+  callerNumber: string | null;
   channel: Channel;
   bodyPlain: string | null;
 }
@@ -136,9 +145,14 @@ interface Traces {
   letter: Pick<Mentions, 'hasWords'>;
   /** The e-mail address of the customer's side. */
   email: string | null;
+  /** The telephone number of the caller. */
+  phone: string | null;
 }
 
-function findTraces({ channel }: Pick<IdentifiableTicket, 'channel'>, message: IdentifyingMessage): Traces {
+function findTraces(
+  { channel, callerNumber: phone }: Pick<IdentifiableTicket, 'channel' | 'callerNumber'>,
+  message: IdentifyingMessage,
+): Traces {
   const { direction, from, fromName, to, subject, text, earlier = [] } = message;
   const texts = [subject, text, ...earlier];
   const mentions = mentionsIn(texts);
@@ -148,6 +162,7 @@ function findTraces({ channel }: Pick<IdentifiableTicket, 'channel'>, message: I
     mentions,
     letter: channel === Channel.LETTER ? mentionsIn([from, fromName, ...texts]) : mentions,
     email: channel !== Channel.SYSTEM && address !== null && isEmailAddress(address) ? address : null,
+    phone,
   };
 }
 
@@ -161,20 +176,34 @@ interface Found {
 
 async function detect(customers: CustomerDirectory, traces: Traces, options: ErpReadOptions): Promise<Found> {
   const nobody = { customerId: null, contractId: null };
-  const { mentions, email } = traces;
+  const { mentions, email, phone } = traces;
   if (options.mode === 'cacheOnly') return { ...nobody, customer: undefined };
-  if (email === null && mentions.candidates.length === 0) return { ...nobody, customer: null };
-  const matches = await customers.match({ ids: mentions.candidates, email }, options.deadline);
+  if (email === null && phone === null && mentions.candidates.length === 0) return { ...nobody, customer: null };
+  const matches = await customers.match({ ids: mentions.candidates, email, phone }, options.deadline);
   if (!matches) return { ...nobody, customer: undefined };
   const hasSender = matches.some((customer) => hasEmail(customer, email));
   // Otherwise other customers may fit as well, or have the address.
   const isComplete = matches.length < maxMatches;
   const isSenderKnown = hasSender || isComplete ? hasSender : undefined;
-  const found = isComplete ? identifyCustomer(matches, traces) : undefined;
+  const found = isComplete
+    ? (identifyCustomer(matches, traces) ?? (await findCaller(customers, matches, phone)))
+    : undefined;
   if (!found) return { ...nobody, customer: null, isSenderKnown };
   const { customer, contractId } = found;
   await customers.keep(customer, options.ticketId);
   return { customerId: customer.id, contractId, customer, isSenderKnown };
+}
+
+/** The only customer with the telephone number of the caller. */
+async function findCaller(
+  customers: CustomerDirectory,
+  matches: readonly Customer[],
+  phone: string | null,
+): Promise<{ customer: Customer; contractId: null } | undefined> {
+  if (phone === null) return undefined;
+  const forms = phoneForms(phone, await customers.country());
+  const [customer, ...others] = matches.filter((one) => hasPhone(one, forms));
+  return customer && others.length === 0 ? { customer, contractId: null } : undefined;
 }
 
 /** Reads the customer of a ticket: that of its contract, if the ERP system knows the contract, else the one it has. */

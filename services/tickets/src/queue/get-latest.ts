@@ -82,7 +82,7 @@ function openQueue(
   const groups = wantedGroups(conditions.filter(isOnStatus), includesSpam);
   const others = conditions.filter((condition) => !isOnStatus(condition));
   const query = combineQueries([
-    ...compileConditions(others, secondsNow(runtime)),
+    ...compileConditions(others, { now: secondsNow(runtime), defaultCountry: settings.defaultCountry }),
     ...(includesSpam ? [] : runTimeSpamQueries(settings.spamDetectionTagId)),
     ...scope,
   ]);

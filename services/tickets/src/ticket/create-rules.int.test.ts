@@ -338,3 +338,21 @@ test('channelId is for chats only', async () => {
   const email = await tickets.request('POST', '/ticket', { body: { channel: 'email', channelId: 'room-7' } });
   expect(violationsOf(email)).toEqual(['#/channelId not_allowed']);
 });
+
+test('callerNumber is a telephone number, for calls only, and is found however it is written', async () => {
+  const call = (callerNumber: unknown, channel = 'phone') =>
+    tickets.request('POST', '/ticket', { body: { channel, callerNumber } });
+  const { json } = await call('tel:+49-30-7654321');
+  expect(json).toMatchObject({ channel: 'phone', callerNumber: 'tel:+49-30-7654321', from: null });
+  for (const filter of [
+    { key: 'callerNumber', comparator: '=', value: 'tel:+49-30-7654321' },
+    { key: 'q', comparator: '=', value: '0049 (30) 76 54 321' },
+    { key: 'q', comparator: '=', value: '+4930765' },
+  ]) {
+    const found = await tickets.request('POST', '/ticket/search', { body: { filters: [filter] } });
+    expect(found.json.tickets.map(({ id }: { id: number }) => id)).toEqual([json.id]);
+  }
+  expect((await call(null)).json.callerNumber).toBeNull();
+  expect(violationsOf(await call('+49 30 1', 'email'))).toEqual(['#/callerNumber not_allowed']);
+  for (const text of ['', 'anonymous', '+', 'x1', '1'.repeat(65)]) expect((await call(text)).status, text).toBe(400);
+});

@@ -330,5 +330,8 @@ async function findViolations(
     ...(request.channelId !== undefined && channel !== Channel.CHAT
       ? [{ pointer: '#/channelId', code: 'not_allowed', detail: 'is for channel chat only' }]
       : []),
+    ...(request.callerNumber !== undefined && channel !== Channel.PHONE
+      ? [{ pointer: '#/callerNumber', code: 'not_allowed', detail: 'is for channel phone only' }]
+      : []),
   ];
 }

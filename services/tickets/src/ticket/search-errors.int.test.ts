@@ -85,6 +85,14 @@ describe('a filter', () => {
     expect(await problems({ filters: [filter] })).toEqual([400, 'invalid_filter', [`#/filters/0/${problem}`]]);
   });
 
+  test('with a full text without words is refused', async () => {
+    const wordless = { key: 'q', comparator: '=', value: '?! \u200b' };
+    const problem = 'query_without_words';
+    expect(await problems({ filters: [wordless] })).toEqual([400, problem, [`#/filters/0/value ${problem}`]]);
+    const other = { key: 'id', comparator: '=', value: 'x' };
+    expect((await problems({ filters: [wordless, other] }))[1]).toBe('invalid_filter');
+  });
+
   test.each<[string, unknown, string]>([
     ['an unknown comparator', { key: 'id', comparator: 'matches', value: 1 }, '/comparator not_allowed'],
     ['an operator as comparator', { key: 'id', comparator: '$gt', value: 1 }, '/comparator not_allowed'],

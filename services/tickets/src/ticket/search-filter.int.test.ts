@@ -133,6 +133,6 @@ test('a search finds a ticket as soon as its creation was acknowledged, by its w
   ]) {
     expect(await found(value)).toContain(id);
   }
-  for (const value of ['strasse fehlt', 'gross', '!!!', '']) expect(await found(value)).not.toContain(id);
+  for (const value of ['strasse fehlt', 'trasse', 'gr']) expect(await found(value)).not.toContain(id);
   await tickets.database.collection<{ _id: number }>('tickets').deleteOne({ _id: id });
 });

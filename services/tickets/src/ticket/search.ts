@@ -41,7 +41,7 @@ const defaultLimit = 100;
 /**
  * Finds tickets, in compact form.
  *
- * Errors: invalid_filter, invalid_cursor, not_allowed; page_too_large, too_much_at_once; search_too_slow.
+ * Errors: invalid_filter, query_without_words, invalid_cursor, not_allowed; page_too_large, too_much_at_once; search_too_slow.
  * Source: docs/reference/api.md, Searching tickets; docs/reference/api.md, Filters; docs/reference/api.md, Order and
  * pages.
  */
@@ -90,8 +90,8 @@ interface Selection {
 
 async function select(deps: SearchTicketsDeps, { caller }: Call, list: List): Promise<Selection> {
   const { conditions, now, isSkillScope } = list;
-  const conditionQueries = compileConditions(conditions, now);
-  const { spamDetectionTagId } = await deps.settings();
+  const { spamDetectionTagId, defaultCountry } = await deps.settings();
+  const conditionQueries = compileConditions(conditions, { now, defaultCountry });
   // Tags that decide which tickets match must be current; tags that are only shown may be old.
   const tags = isSkillScope ? deps.tags.tree() : deps.tags.recentTree();
   const scope = isSkillScope ? scopeQueries(caller, await tags, spamDetectionTagId) : [];

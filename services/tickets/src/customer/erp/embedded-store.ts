@@ -1,5 +1,7 @@
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
+import { wordsQueries } from '@ticketing/store/document/words-query.ts';
+import type { SearchTerm } from '@ticketing/text/search-query.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 
 /** A customer of the embedded ERP system. */
@@ -14,11 +16,11 @@ export interface CustomerDocument {
   words: string[];
 }
 
-/** Conditions on customers: any of `anyKey`, all of `keys`, and a word for each of `wordBeginnings`. */
+/** Conditions on customers: any of `anyKey`, one of each list of `keys`, and all terms of a search. */
 export interface CustomerConditions {
   anyKey?: readonly string[];
-  keys?: readonly string[];
-  wordBeginnings?: readonly string[];
+  keys?: readonly (readonly string[])[];
+  terms?: readonly SearchTerm[];
 }
 
 /** Makes the documents of customers from what is stored. */
@@ -74,12 +76,11 @@ export function customerStore(connection: Connection): CustomerStore {
   };
 }
 
-function toFilter({ anyKey, keys = [], wordBeginnings = [] }: CustomerConditions): mongo.Filter<CustomerDocument> {
+function toFilter({ anyKey, keys = [], terms }: CustomerConditions): mongo.Filter<CustomerDocument> {
   const conditions: mongo.Filter<CustomerDocument>[] = [
     ...(anyKey ? [{ keys: { $in: [...anyKey] } }] : []),
-    ...keys.map((key) => ({ keys: key })),
-    // Words have letters and digits only, so none of their characters has a meaning in a pattern.
-    ...wordBeginnings.map((word) => ({ words: { $regex: `^${word}` } })),
+    ...keys.map((spellings) => ({ keys: { $in: [...spellings] } })),
+    ...(terms ? wordsQueries(['words'], terms) : []),
   ];
   return conditions.length === 0 ? {} : { $and: conditions };
 }

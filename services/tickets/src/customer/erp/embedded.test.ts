@@ -57,7 +57,7 @@ const traces = { ids: ['K-1'], email: 'ADA@example.org' };
 
 it('does not look for a customer again for 5 seconds, if there are none', async () => {
   const { store, calls } = countingStore();
-  const erp = embeddedErp(store);
+  const erp = embeddedErp(store, async () => 'DE');
   expect(await erp.match(traces)).toEqual([]);
   vi.advanceTimersByTime(4_999);
   expect([await erp.match(traces), await erp.customer('K-1'), await erp.contract('V')]).toEqual([
@@ -73,7 +73,7 @@ it('does not look for a customer again for 5 seconds, if there are none', async 
 
 it('finds a customer as soon as one is imported, by one call', async () => {
   const { store, calls } = countingStore();
-  const erp = embeddedErp(store);
+  const erp = embeddedErp(store, async () => 'DE');
   await erp.match(traces);
   await erp.add([customer]);
   expect(await erp.match(traces)).toEqual([customer]);

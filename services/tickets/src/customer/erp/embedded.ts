@@ -1,6 +1,8 @@
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import type { DefaultCountry } from '@ticketing/text/phone-number.ts';
+import { readSearch } from '@ticketing/text/search-query.ts';
 import { splitWords, wordSequence } from '@ticketing/text/words.ts';
-import { addToCustomer, type Customer, foldEmail, type GivenCustomer } from '../rules/customer.ts';
+import { addToCustomer, type Customer, foldEmail, type GivenCustomer, phoneForms } from '../rules/customer.ts';
 import { idKey } from '../rules/identify.ts';
 import type { CustomerConditions, CustomerDocument, CustomerStore, WrittenCustomers } from './embedded-store.ts';
 import { type CustomerQuery, type Erp, maxMatches } from './erp.ts';
@@ -16,7 +18,8 @@ const maxCustomerLength = 256 * 1024;
 /** How long it is remembered that there are no customers, so that tickets need not look for theirs. */
 const emptyForMs = 5_000;
 
-export function embeddedErp(store: CustomerStore): EmbeddedErp {
+/** Opens the embedded customers. `readCountry` reads the country whose telephone numbers are written without its code. */
+export function embeddedErp(store: CustomerStore, readCountry: () => Promise<DefaultCountry>): EmbeddedErp {
   let hasCustomers = false;
   let emptyUntil = Number.NEGATIVE_INFINITY;
 
@@ -30,7 +33,7 @@ export function embeddedErp(store: CustomerStore): EmbeddedErp {
 
   return {
     async search(query, page) {
-      const conditions = toConditions(query);
+      const conditions = toConditions(query, await readCountry());
       if (!conditions) return { customers: [], total: 0 };
       const [contents, total] = await Promise.all([store.list(conditions, page), store.count(conditions)]);
       return { customers: contents.map(fromContent), total };
@@ -42,15 +45,16 @@ export function embeddedErp(store: CustomerStore): EmbeddedErp {
     },
     async contract(id) {
       if (await isEmpty()) return undefined;
-      const contents = await store.list({ keys: [contractKey(id)] }, { limit: 2, offset: 0 });
+      const contents = await store.list({ keys: [[contractKey(id)]] }, { limit: 2, offset: 0 });
       const contracts = contents
         .flatMap((content) => fromContent(content).contracts)
         .filter((one) => fold(one.id) === fold(id));
       return contracts.find((one) => one.id === id) ?? contracts[0];
     },
-    async match({ ids, email }) {
+    async match({ ids, email, phone = null }) {
       const anyKey = ids.flatMap((id) => [`~customer=${idKey(id)}`, `~contract=${idKey(id)}`]);
       if (email !== null) anyKey.push(emailKey(email));
+      if (phone !== null) anyKey.push(...phoneKeys(phone, await readCountry()));
       if (anyKey.length === 0 || (await isEmpty())) return [];
       return (await store.list({ anyKey }, { limit: maxMatches, offset: 0 })).map(fromContent);
     },
@@ -69,20 +73,20 @@ export function embeddedErp(store: CustomerStore): EmbeddedErp {
 }
 
 /** The conditions of a query; undefined if no customer can match. */
-function toConditions(query: CustomerQuery): CustomerConditions | undefined {
+function toConditions(query: CustomerQuery, country: DefaultCountry): CustomerConditions | undefined {
   const { q, customerId, contractId, email, phone, firstname, lastname, zip } = query;
-  const wordBeginnings = q === undefined ? [] : splitWords([q]);
-  if (q !== undefined && wordBeginnings.length === 0) return undefined;
+  const terms = q === undefined ? undefined : readSearch(q, { defaultCountry: country, leastBeginning: 1 });
+  if (terms?.length === 0) return undefined;
   const keys = [
-    ...(customerId === undefined ? [] : [`customer=${fold(customerId)}`]),
-    ...(contractId === undefined ? [] : [contractKey(contractId)]),
-    ...(email === undefined ? [] : [emailKey(email)]),
-    ...(phone === undefined ? [] : [phoneKey(phone)]),
-    ...(firstname === undefined ? [] : [`firstname=${foldName(firstname)}`]),
-    ...(lastname === undefined ? [] : [`lastname=${foldName(lastname)}`]),
-    ...(zip === undefined ? [] : [zipKey(zip)]),
+    ...(customerId === undefined ? [] : [[`customer=${fold(customerId)}`]]),
+    ...(contractId === undefined ? [] : [[contractKey(contractId)]]),
+    ...(email === undefined ? [] : [[emailKey(email)]]),
+    ...(phone === undefined ? [] : [phoneKeys(phone, country)]),
+    ...(firstname === undefined ? [] : [[`firstname=${foldName(firstname)}`]]),
+    ...(lastname === undefined ? [] : [[`lastname=${foldName(lastname)}`]]),
+    ...(zip === undefined ? [] : [[zipKey(zip)]]),
   ];
-  return { keys, wordBeginnings };
+  return { keys, ...(terms && { terms }) };
 }
 
 /** The document of a customer of an import. Errors: too_large. */
@@ -99,7 +103,7 @@ function toDocument(customer: Customer): CustomerDocument {
     ...[`customer=${fold(id)}`, `~customer=${idKey(id)}`],
     ...contracts.flatMap((contract) => [contractKey(contract.id), `~contract=${idKey(contract.id)}`]),
     ...[email, ...contracts.map((contract) => contract.email)].flatMap((one) => (one === null ? [] : [emailKey(one)])),
-    ...(phone === null ? [] : [phoneKey(phone)]),
+    ...(phone === null ? [] : phoneKeys(phone, null)),
     ...(firstname === null ? [] : [`firstname=${foldName(firstname)}`]),
     ...(lastname === null ? [] : [`lastname=${foldName(lastname)}`]),
     ...[zip, ...contracts.map((contract) => contract.zip)].flatMap((one) => (one === null ? [] : [zipKey(one)])),
@@ -120,5 +124,4 @@ const foldName = (name: string) => wordSequence(name, name.length).trim();
 const contractKey = (id: string) => `contract=${fold(id)}`;
 const emailKey = (email: string) => `email=${foldEmail(email)}`;
 const zipKey = (zip: string) => `zip=${fold(zip)}`;
-/** Removes the signs and zeros in which spellings of a number differ: `+49 30 1` and `0049 (30) 1`. */
-const phoneKey = (phone: string) => `phone=${phone.replace(/\D+/g, '').replace(/^0+/, '')}`;
+const phoneKeys = (phone: string, country: DefaultCountry) => phoneForms(phone, country).map((form) => `phone=${form}`);

@@ -10,10 +10,18 @@ export interface Erp {
   /** A contract, with the id of its customer. */
   contract(id: string): Promise<Contract | undefined>;
   /**
-   * The customers that have one of the ids, or a contract with one of them, or the e-mail address. If `maxMatches` are
-   * returned, there may be more.
+   * The customers that have one of the ids, or a contract with one of them, or the e-mail address, or the telephone number.
+   * If `maxMatches` are returned, there may be more.
    */
-  match(traces: { ids: readonly string[]; email: string | null }): Promise<Customer[]>;
+  match(traces: CustomerTraces): Promise<Customer[]>;
+}
+
+/** By what a ticket may show its customer. */
+export interface CustomerTraces {
+  ids: readonly string[];
+  email: string | null;
+  /** The telephone number of the caller, as it was given. */
+  phone?: string | null;
 }
 
 /** With this many matches or more, customers are not compared by the content of a message. */

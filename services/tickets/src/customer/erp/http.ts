@@ -1,6 +1,7 @@
 import { OutboundError } from '@ticketing/outbound/outbound-error.ts';
 import type { OutboundGuard } from '@ticketing/outbound/outbound-guard.ts';
-import type { Contract, Customer } from '../rules/customer.ts';
+import type { DefaultCountry } from '@ticketing/text/phone-number.ts';
+import { type Contract, type Customer, internationalPhone } from '../rules/customer.ts';
 import { contractFromJson, customerFromJson } from './codec.ts';
 import { type Erp, maxMatches } from './erp.ts';
 
@@ -9,6 +10,8 @@ interface HttpErpOptions {
   baseUrl: string;
   /** Sent as a bearer token; undefined for none. */
   token: string | undefined;
+  /** The country whose telephone numbers are written without its code. */
+  country: DefaultCountry;
   timeoutMs: number;
 }
 
@@ -43,8 +46,10 @@ export function httpErp(outbound: Pick<OutboundGuard, 'request'>, options: HttpE
       const response = isSegment(id) ? await send('GET', `contracts/${encodeURIComponent(id)}`) : undefined;
       return response === undefined ? undefined : read<Contract>(contractFromJson, response);
     },
-    match: async ({ ids, email }) =>
-      readList(await send('POST', 'customers/match', { ids, email, limit: maxMatches }), maxMatches),
+    match: async ({ ids, email, phone = null }) => {
+      const traces = { ids, email, ...(phone === null ? {} : { phone: internationalPhone(phone, options.country) }) };
+      return readList(await send('POST', 'customers/match', { ...traces, limit: maxMatches }), maxMatches);
+    },
   };
 }
 

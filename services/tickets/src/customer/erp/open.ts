@@ -26,7 +26,7 @@ export interface ConfiguredErp {
 }
 
 interface ErpParts {
-  settings(): Promise<Pick<TicketSettings, 'erpAdapter' | 'erpBaseUrl' | 'version'>>;
+  settings(): Promise<Pick<TicketSettings, 'erpAdapter' | 'erpBaseUrl' | 'version' | 'defaultCountry'>>;
   secrets(): Pick<Client<typeof ConfigurationService>, 'getSecrets'>;
   outbound: Pick<OutboundGuard, 'request'>;
   embedded: EmbeddedErp;
@@ -49,13 +49,13 @@ export function openErp(parts: ErpParts): () => Promise<ConfiguredErp> {
   const findGuard = guards(parts);
   const readToken = secretReader('erpToken', parts.secrets);
   return async () => {
-    const { erpAdapter, erpBaseUrl, version } = await parts.settings();
+    const { erpAdapter, erpBaseUrl, version, defaultCountry: country } = await parts.settings();
     if (erpAdapter === 'embedded') return { erp: parts.embedded, cacheName: undefined };
     if (erpBaseUrl === null) throw erpUnavailable(new Error('the setting erpBaseUrl has no value'), 60);
     const baseUrl = erpBaseUrl;
     const guard = findGuard(`${version} ${baseUrl}`);
     const call = <Result>(use: (erp: Erp) => Promise<Result>) =>
-      guard(async () => use(httpErp(parts.outbound, { baseUrl, token: await readToken(version), ...parts })));
+      guard(async () => use(httpErp(parts.outbound, { baseUrl, token: await readToken(version), country, ...parts })));
     const erp: Erp = {
       search: (query, page) => call((http) => http.search(query, page)),
       customer: (id) => call((http) => http.customer(id)),

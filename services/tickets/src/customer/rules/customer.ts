@@ -1,4 +1,5 @@
 import type { JsonObject } from '@bufbuild/protobuf';
+import { type DefaultCountry, phoneSpellings } from '@ticketing/text/phone-number.ts';
 
 /** A customer as the ERP system knows it. It can be written as JSON and read back. */
 export interface Customer {
@@ -76,6 +77,26 @@ export function foldEmail(email: string): string {
 /** Whether two texts are the same e-mail address. */
 export function isSameEmail(left: string | null, right: string | null): boolean {
   return left !== null && right !== null && foldEmail(left) !== '' && foldEmail(left) === foldEmail(right);
+}
+
+/**
+ * The forms in which telephone numbers are compared: those of the digits as they are written, and of the spellings, without
+ * the zeros before them. A stored number has them without a country, so that the country can change.
+ */
+export function phoneForms(phone: string, country: DefaultCountry): string[] {
+  const spellings = [phone, ...phoneSpellings(phone, country)];
+  return [...new Set(spellings.map((one) => one.replace(/\D+/g, '').replace(/^0+/, '')))].filter((one) => one !== '');
+}
+
+/** A telephone number with the code of its country (E.164); as it is given if that is not known. */
+export function internationalPhone(phone: string, country: DefaultCountry): string {
+  const [digits] = phoneSpellings(phone, country);
+  return digits === undefined ? phone : `+${digits}`;
+}
+
+/** Whether a customer has a telephone number. */
+export function hasPhone({ phone }: Customer, forms: readonly string[]): boolean {
+  return phone !== null && phoneForms(phone, null).some((form) => forms.includes(form));
 }
 
 /** The contract of a customer with an id, without regard to case. */

@@ -167,6 +167,8 @@ export const ticketFields = {
   /** The version of the last change by a person, or of the last message of the customer; 0 without any. */
   interventionVersion: integer(0),
   channelId: textId(),
+  /** The telephone number of the caller, as it was given. */
+  callerNumber: text(),
   closedAt: time(),
   lastResponseAuthorId: id(),
   /** The id of the first message: the body at the creation. Null if the ticket was created without a body. */

@@ -200,13 +200,14 @@ test('every problem of every filter is listed', () => {
   ]);
 });
 
-test('every order key is a filter key; there are seven more filter keys', () => {
+test('every order key is a filter key; there are eight more filter keys', () => {
   for (const key of orderKeys.keys()) expect(filterKeys.has(key)).toBe(true);
   expect([...filterKeys.keys()].filter((key) => !orderKeys.has(key))).toEqual([
     't.spamStatus',
     't.externalTicketId',
     't.subject',
     't.summary',
+    't.callerNumber',
     't.closedAt',
     't.createdBy',
     'q',

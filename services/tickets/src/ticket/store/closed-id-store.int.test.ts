@@ -84,7 +84,7 @@ test(`a gap of ${maxGap} ids is filled; a longer one never is, and closed ids en
 });
 
 const listOf = (conditions: readonly Condition[]): CountedList => ({
-  query: combineQueries(compileConditions(conditions, 0)),
+  query: combineQueries(compileConditions(conditions, { now: 0, defaultCountry: null })),
   conditions,
   isUnscoped: true,
 });

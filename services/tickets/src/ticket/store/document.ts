@@ -120,6 +120,7 @@ const searched: readonly TicketFieldName[] = [
   'from',
   'fromName',
   'externalTicketId',
+  'callerNumber',
   'customerId',
   'contractId',
 ];

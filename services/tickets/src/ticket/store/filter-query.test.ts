@@ -20,6 +20,8 @@ test.each([
 });
 
 // spec: 20.6
+const context = { now: 0, defaultCountry: null };
+
 test('every key but q and t.isCustomerActive compares a field of the document', () => {
   const fields = [...filterKeys.keys()].filter((key) => key !== 'q').map(documentField);
   expect(new Set(fields).size).toBe(fields.length);
@@ -27,9 +29,17 @@ test('every key but q and t.isCustomerActive compares a field of the document', 
 });
 
 test('a text without words matches nothing', () => {
-  expect(compileConditions([{ key: 'q', operator: 'in', values: ['!?'], orUnset: false }], 0)).toEqual([
+  expect(compileConditions([{ key: 'q', operator: 'in', values: ['!?'], orUnset: false }], context)).toEqual([
     { _id: { $in: [] } },
   ]);
+});
+
+test('the token of a mail is that of its ticket, also among words', () => {
+  const compile = (text: string) =>
+    compileConditions([{ key: 'q', operator: 'in', values: [text], orUnset: false }], context);
+  const ticket = { _id: 91, deletedAt: null };
+  expect(compile('[#91-k3f9x2ab]')).toEqual([ticket]);
+  expect(compile('Re: a [#91-k3f9x2ab]')).toEqual([ticket, { words: 're' }, { words: 'a' }]);
 });
 
 // guarantee: I1
@@ -37,7 +47,7 @@ test('a text without words matches nothing', () => {
 test('a query contains values of the request only as literals', () => {
   const [query] = compileConditions(
     [{ key: 't.subject', operator: 'in', values: ['$gt', '{"$ne":1}'], orUnset: true }],
-    0,
+    context,
   );
   expect(query).toEqual({ subject: { $in: ['$gt', '{"$ne":1}', null] } });
 });

@@ -1,11 +1,14 @@
 import type { Condition } from '@ticketing/rest/codec/filter.ts';
 import { fieldQuery, matchNothing, type Query } from '@ticketing/store/document/field-query.ts';
-import { splitWords } from '@ticketing/text/words.ts';
+import { wordsQueries } from '@ticketing/store/document/words-query.ts';
+import type { DefaultCountry } from '@ticketing/text/phone-number.ts';
+import { readSearch } from '@ticketing/text/search-query.ts';
 import type { TagTree } from '../../tag/rules.ts';
 import { ticketFields } from '../rules/fields.ts';
 import { activeWithinSeconds, filterKeys } from '../rules/keys.ts';
 import { spamStatuses } from '../rules/spam.ts';
 import type { SkilledCaller } from '../rules/worked-on.ts';
+import { isNotDeleted } from './schema.ts';
 
 /** Keys whose field of the document has another name. */
 const fieldOfKey: Record<string, string> = { 't.id': '_id', 'tt.tagId': 'tagIds', 'i.aiAgentId': 'aiAgentIds' };
@@ -15,25 +18,40 @@ export function documentField(key: string): string {
   return fieldOfKey[key] ?? key.slice(key.indexOf('.') + 1);
 }
 
+/** What some conditions depend on. Units: `now` in Unix seconds. */
+export interface ConditionContext {
+  now: number;
+  /** The country whose telephone numbers are written without its code. */
+  defaultCountry: DefaultCountry;
+}
+
 /**
  * Compiles conditions that were checked already. A ticket must match all of the queries.
  *
- * Units: `now` in Unix seconds; some conditions depend on it. Source: docs/reference/api.md, Filters.
+ * Source: docs/reference/api.md, Filters.
  */
-export function compileConditions(conditions: readonly Condition[], now: number): Query[] {
-  return conditions.map((condition) => {
+export function compileConditions(
+  conditions: readonly Condition[],
+  { now, defaultCountry }: ConditionContext,
+): Query[] {
+  return conditions.flatMap((condition): Query[] => {
     const key = filterKeys.get(condition.key);
     if (!key) throw new Error(`${condition.key} is not a key`);
-    if (condition.key === 'q') return wordsQuery(condition);
-    if (condition.key === 't.isCustomerActive') return activeQuery(condition, now);
-    return fieldQuery(documentField(condition.key), condition, key);
+    if (condition.key === 'q') return searchQueries(condition, defaultCountry);
+    if (condition.key === 't.isCustomerActive') return [activeQuery(condition, now)];
+    return [fieldQuery(documentField(condition.key), condition, key)];
   });
 }
 
-function wordsQuery(condition: Condition): Query {
+/** A token that this system puts into the subjects of mails, as people copy it. */
+const ticketToken = /\[#(\d{1,15})-[a-z0-9]{8}\]/gi;
+
+function searchQueries(condition: Condition, defaultCountry: DefaultCountry): Query[] {
   if (condition.operator !== 'in') throw new Error('q accepts = only');
-  const words = splitWords(condition.values.map(String));
-  return words.length === 0 ? matchNothing : { words: { $all: words } };
+  const text = condition.values.map(String).join(' ');
+  const tickets = [...text.matchAll(ticketToken)].map(([, id]) => ({ _id: Number(id), ...isNotDeleted }));
+  const terms = readSearch(text.replace(ticketToken, ' '), { defaultCountry });
+  return [...tickets, ...(terms.length > 0 || tickets.length === 0 ? wordsQueries(['words'], terms) : [])];
 }
 
 function activeQuery(condition: Condition, now: number): Query {
