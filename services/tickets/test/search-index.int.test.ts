@@ -161,6 +161,9 @@ const one = (key: string, value: unknown): RawFilter[] => [{ key, comparator: '=
 /** Chosen so that more tickets are overdue than the query planner reads when it compares plans. */
 const overdueAt = 1_700_000_000 + 200_000_000 / count;
 
+/** Matches several words, so that its tickets are read and sorted. */
+const beginning = 'the beginning of a word';
+
 /** Frequent lists: filters, order, and the index that must be used. */
 const lists: readonly [name: string, filters: RawFilter[], orderByField: string, index: string][] = [
   ['all', [], byId, '_id'],
@@ -195,7 +198,7 @@ const lists: readonly [name: string, filters: RawFilter[], orderByField: string,
   ['a mailbox', one('t.subchannelId', 3), byId, 'subchannelId, _id'],
   ['an external id', one('t.externalTicketId', 'EXT-70'), byId, 'externalTicketId, _id'],
   ['a tag', one('tt.tagId', 3), byId, 'tagIds, _id'],
-  ['a word', one('q', 'word70'), byId, 'words, _id'],
+  [beginning, one('q', 'word70'), byId, 'words, _id'],
   [
     'a range of creation',
     [{ key: 't.createdAt', comparator: 'between', from: 1_700_100_000, to: 1_700_110_000 }],
@@ -217,8 +220,9 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
       const second = first.cursor ? await explained({ ...body, cursor: first.cursor }) : { finds: [] };
       for (const plan of [...first.finds, ...second.finds]) {
         expect(plan.stages).toContain('IXSCAN');
-        expect(plan.stages).not.toContain('SORT');
         expect(plan.stages).not.toContain('COLLSCAN');
+        if (name === beginning) continue;
+        expect(plan.stages).not.toContain('SORT');
         // At most one key is read without being returned: the one that ends the range.
         expect(plan.docs).toBe(plan.returned);
         expect(plan.keys - plan.returned).toBeLessThanOrEqual(1);
@@ -353,7 +357,7 @@ const introduction = [
   '',
   `Keys examined/documents examined/returned, among ${count.toLocaleString('en')} tickets, for a page of ${limit} (one`,
   'more is read) and for its total. `services/tickets/test/search-index.int.test.ts` measures it on the embedded engine and',
-  'fails if a list sorts in memory or reads documents that it does not return. `npm test -- --mode searches search-index -u` updates it.',
+  'fails if a list sorts in memory or reads documents that it does not return, except for the beginning of a word. `npm test -- --mode searches search-index -u` updates it.',
   '',
   '| Filter | Order | Index | First page | After its cursor | Total |',
   '|---|---|---|---|---|---|',
