@@ -96,7 +96,7 @@ const bucketName = 'files';
 const chunkBytes = 1024 * 1024;
 
 const recordCollection = (connection: Connection) => openCollection<FileRecord>(connection, 'fileRecords');
-/** What GridFS writes beside the chunks. Versions before this one wrote it too; nobody reads it. */
+/** The entries that GridFS writes beside the chunks. Versions before this one wrote them too; nobody reads them. */
 const entryCollection = (connection: Connection) => openCollection<{ _id: string }>(connection, `${bucketName}.files`);
 const chunkCollection = (connection: Connection) => openCollection<ChunkDocument>(connection, `${bucketName}.chunks`);
 

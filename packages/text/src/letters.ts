@@ -1,5 +1,11 @@
-/** Letters that are not one of a to z with an accent, and what stands for them where only those are written. */
-export const plainLetters: Readonly<Record<string, string>> = {
+/** Makes a function that replaces letters in lower case by their spellings. */
+function speller(spellings: Readonly<Record<string, string>>): (text: string) => string {
+  const letters = new RegExp(`[${Object.keys(spellings).join('')}]`, 'gu');
+  return (text) => text.replace(letters, (letter) => spellings[letter] ?? letter);
+}
+
+/** Replaces the letters that are not one of a to z with an accent by those that stand for them. */
+export const spellPlainly = speller({
   ß: 'ss',
   æ: 'ae',
   œ: 'oe',
@@ -11,7 +17,7 @@ export const plainLetters: Readonly<Record<string, string>> = {
   ħ: 'h',
   ŧ: 't',
   ı: 'i',
-};
+});
 
-/** The spellings of umlauts in German without them. */
-export const umlautSpellings: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue' };
+/** Replaces umlauts by two letters, as German does where they cannot be written. */
+export const spellUmlauts = speller({ ä: 'ae', ö: 'oe', ü: 'ue' });

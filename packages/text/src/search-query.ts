@@ -1,4 +1,4 @@
-import { umlautSpellings } from './letters.ts';
+import { spellUmlauts } from './letters.ts';
 import type { DefaultCountry } from './phone-number.ts';
 import {
   characterPairs,
@@ -19,7 +19,7 @@ export interface SoughtWord {
   isBeginning: boolean;
 }
 
-/** What a search asks for in one place of its text: all words of one of these lists. */
+/** A demand of a search: all words of one of these lists. */
 export type SearchTerm = readonly (readonly SoughtWord[])[];
 
 /** How a search is read. */
@@ -86,7 +86,7 @@ function numberTerm(number: WrittenNumber, defaultCountry: DefaultCountry, sough
 function wordTerms(text: string, sought: Sought): SearchTerm[] {
   return [...text.matchAll(written)].flatMap(([word]) => {
     const terms = foldedTerms(word, sought);
-    const spelt = word.replace(/[äöü]/g, (letter) => umlautSpellings[letter] ?? letter);
+    const spelt = spellUmlauts(word);
     // Two letters stay two, however they are spelt.
     const others = spelt === word ? [] : foldedTerms(spelt, (one) => ({ ...sought(word), word: sought(one).word }));
     return terms.map((term, at) => [...term, ...(others[at] ?? [])]);

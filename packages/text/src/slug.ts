@@ -1,9 +1,7 @@
-import { plainLetters, umlautSpellings } from './letters.ts';
+import { spellPlainly, spellUmlauts } from './letters.ts';
 
 /** The most characters of a slug. */
 const maxSlugLength = 100;
-
-const spellings = { ...plainLetters, ...umlautSpellings };
 
 /**
  * Derives a slug from a name: in lower case, without accents, with a hyphen in place of everything that is neither a letter
@@ -13,10 +11,7 @@ const spellings = { ...plainLetters, ...umlautSpellings };
  * Source: docs/reference/api.md, Slugs.
  */
 export function toSlug(name: string, fallback: string): string {
-  const spelled = name
-    .normalize('NFC')
-    .toLowerCase()
-    .replace(/[äöüßæøœłđðþħŧı]/g, (letter) => spellings[letter] ?? letter);
+  const spelled = spellPlainly(spellUmlauts(name.normalize('NFC').toLowerCase()));
   const plain = spelled
     .normalize('NFKD')
     .toLowerCase()

@@ -1,4 +1,4 @@
-import { plainLetters, umlautSpellings } from './letters.ts';
+import { spellPlainly, spellUmlauts } from './letters.ts';
 import { type DefaultCountry, phoneSpellings } from './phone-number.ts';
 
 export const maxWordLength = 64;
@@ -23,8 +23,8 @@ export function splitWords(texts: readonly (string | number | null)[], maxWords 
   const words = new Set<string>();
   for (const text of texts) {
     if (text === null) continue;
-    for (const [piece, spelt] of foldedPieces(String(text).slice(0, maxWordsTextLength))) {
-      for (const word of wordsIn(piece, spelt)) {
+    for (const [piece, written] of foldedPieces(String(text).slice(0, maxWordsTextLength))) {
+      for (const word of wordsIn(piece, written)) {
         if (words.size >= maxWords) return [...words];
         words.add(word.slice(0, maxWordLength));
       }
@@ -33,16 +33,17 @@ export function splitWords(texts: readonly (string | number | null)[], maxWords 
   return [...words];
 }
 
-function* wordsIn(piece: string, spelt: string): Generator<string> {
+function* wordsIn(piece: string, written: string): Generator<string> {
   for (const [token] of piece.matchAll(tokens)) {
     const plain = token.replace(/[+#]+$/, '');
     for (const part of scriptParts(plain)) yield* isSpaceless(part) ? characterPairs(part) : [part];
     if (plain !== token) yield token;
   }
-  for (const [word] of spelt.matchAll(/[\p{L}\p{N}]+/gu)) yield word;
+  for (const [word] of umlautWords(written).matchAll(letterRuns)) yield word;
   for (const number of findNumbers(piece)) yield* numberWords(number);
 }
 
+const letterRuns = /[\p{L}\p{N}]+/gu;
 /** Words, with the signs of such as `C++`, and emoji. */
 export const tokens = /[\p{L}\p{N}]+(?:[+#]{1,2}(?![\p{L}\p{N}+#]))?|\p{RI}{2}|\p{Extended_Pictographic}/gu;
 
@@ -141,17 +142,16 @@ export function* phonesIn({ text, groups }: WrittenNumber, defaultCountry: Defau
 export function wordSequence(text: string | null, maxLength: number): string {
   const words: string[] = [];
   for (const [piece] of foldedPieces((text ?? '').slice(0, maxLength))) {
-    for (const [word] of piece.matchAll(/[\p{L}\p{N}]+/gu)) words.push(word);
+    for (const [word] of piece.matchAll(letterRuns)) words.push(word);
   }
   return ` ${words.join(' ')} `;
 }
 
 /**
  * Folds a text piece by piece, until the result is three times as long, as Korean becomes: one character can become 18. A
- * piece ends where no word does, unless the word is longer than any that is kept. With each piece come its words that
- * have umlauts, spelt without them.
+ * piece ends where no word does, unless the word is longer than any that is kept. With each comes what was folded.
  */
-function* foldedPieces(text: string): Generator<[piece: string, spelt: string]> {
+function* foldedPieces(text: string): Generator<[piece: string, written: string]> {
   const maxLength = 3 * text.length + pieceLength;
   let length = 0;
   for (let start = 0; start < text.length && length < maxLength; ) {
@@ -159,7 +159,7 @@ function* foldedPieces(text: string): Generator<[piece: string, spelt: string]> 
     const written = text.slice(start, end);
     const piece = fold(written);
     length += piece.length;
-    yield [piece, spellings(written)];
+    yield [piece, written];
     start = end;
   }
 }
@@ -175,21 +175,17 @@ function findPieceEnd(text: string, from: number): number {
   return (wordEnd.exec(text)?.index ?? text.length) + 1;
 }
 
-/** The words of a text that have umlauts, spelt without them. */
-function spellings(text: string): string {
+/** The words of a text that have umlauts, folded, and spelt without them. */
+function umlautWords(text: string): string {
   const plain = text.normalize('NFC').toLowerCase();
   if (!/[äöü]/.test(plain)) return '';
-  const words = [...plain.matchAll(/[\p{L}\p{N}\p{Cf}]+/gu)].map(([word]) => word).filter((word) => /[äöü]/.test(word));
-  return fold(words.join(' ').replace(/[äöü]/g, (letter) => umlautSpellings[letter] ?? letter));
+  const words = plain.match(/[\p{L}\p{N}\p{Cf}]+/gu) ?? [];
+  return fold(spellUmlauts(words.filter((word) => /[äöü]/.test(word)).join(' ')));
 }
 
 /** Returns a text without differences of case, accents and width, and without what nobody sees. */
 export function fold(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replace(invisible, '')
-    .toLowerCase()
-    .replace(/[ςßæøœłđðþħŧı]/g, (letter) => plainLetters[letter] ?? 'σ');
+  return spellPlainly(text.normalize('NFKD').replace(invisible, '').toLowerCase()).replaceAll('ς', 'σ');
 }
 
 /** Accents, signs of format such as soft hyphens, and the Arabic sign that only stretches words. */

@@ -182,13 +182,13 @@ function hasWords(ticket: NaiveTicket, query: string): boolean {
     ticket;
   const texts = [subject, summary, bodyPlain, from, fromName, callerNumber];
   const searched = [...texts, String(id), externalTicketId, customerId, contractId];
-  const words = searched.flatMap((text) => wordsIn(text ?? '').flatMap(spellingsOf));
+  const words = searched.flatMap((text) => wordsIn(text ?? '').flatMap(spell));
   const matches = (word: string, other: string) => (word.length < 3 ? other === word : other.startsWith(word));
-  return wordsIn(query).every((word) => spellingsOf(word).some((one) => words.some((other) => matches(one, other))));
+  return wordsIn(query).every((word) => spell(word).some((one) => words.some((other) => matches(one, other))));
 }
 
 /** A word without accents, and with the spellings of its umlauts. */
-function spellingsOf(word: string): string[] {
+function spell(word: string): string[] {
   const lower = word.normalize('NFC').toLowerCase().replaceAll('ß', 'ss').replaceAll('ς', 'σ');
   const spelt = lower.replace(/[äöü]/g, (letter) => `${letter.normalize('NFD').charAt(0)}e`);
   return [lower, spelt].map((one) => one.normalize('NFD').replace(/\p{M}/gu, ''));

@@ -1,5 +1,5 @@
 import type { SearchTerm, SoughtWord } from '@ticketing/text/search-query.ts';
-import { matchNothing, type Query } from './field-query.ts';
+import { combineQueries, escapePattern, matchNothing, type Query } from './field-query.ts';
 
 /**
  * Makes the queries that a document meets if it has all terms of a search among the words of some fields: each term in one
@@ -7,20 +7,18 @@ import { matchNothing, type Query } from './field-query.ts';
  */
 export function wordsQueries(fields: readonly string[], terms: readonly SearchTerm[]): Query[] {
   if (terms.length === 0) return [matchNothing];
-  return terms.map((term) => anyOf(term.map((words) => allOf(words.map((word) => wordQuery(fields, word))))));
+  return terms.map((term) =>
+    alternatives(term.map((words) => combineQueries(words.map((word) => wordQuery(fields, word))))),
+  );
 }
 
 function wordQuery(fields: readonly string[], { word, isBeginning }: SoughtWord): Query {
-  const value = isBeginning ? { $regex: `^${word.replace(/[+]/g, '\\$&')}` } : word;
-  return anyOf(fields.map((field) => ({ [field]: value })));
+  const value = isBeginning ? { $regex: `^${escapePattern(word)}` } : word;
+  return alternatives(fields.map((field) => ({ [field]: value })));
 }
 
-function anyOf(queries: readonly Query[]): Query {
+/** A query that matches where one of some does. */
+function alternatives(queries: readonly Query[]): Query {
   const [only, ...others] = queries;
   return only && others.length === 0 ? only : { $or: queries };
-}
-
-function allOf(queries: readonly Query[]): Query {
-  const [only, ...others] = queries;
-  return only && others.length === 0 ? only : { $and: queries };
 }

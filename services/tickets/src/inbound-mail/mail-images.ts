@@ -34,11 +34,11 @@ export function connectImages<File extends ImageFile>(
     const file = find(withoutQuotes(written));
     if (!file) return whole;
     shown.add(file);
-    const connected = `${before}"${toSource(file)}"`;
-    const added = Buffer.byteLength(connected) - Buffer.byteLength(whole);
+    const tag = `${before}"${toSource(file)}"`;
+    const added = Buffer.byteLength(tag) - Buffer.byteLength(whole);
     if (added > room) return whole;
     room -= added;
-    return connected;
+    return tag;
   });
   // Backgrounds, for example, are shown by no `img`.
   for (const [url] of connected.matchAll(anyContentUrl)) {

@@ -90,13 +90,11 @@ class OpenPart implements MimePart {
   readonly #mail: Buffer;
   readonly #encoding: string;
   readonly #depth: number;
-  readonly #parent: OpenPart | undefined;
   #content: Buffer | undefined;
   #start = 0;
   #end = 0;
 
   constructor(mail: Buffer, { headers, contentType, multipart, encoding }: MimeNode, parent: OpenPart | undefined) {
-    this.#parent = parent;
     this.#depth = parent ? parent.#depth + 1 : 0;
     if (this.#depth > limits.depth) throw new MailStructureError('The parts of the mail are nested too deep.');
     const lines = headers ? headers.getList().map(({ line }) => decodeHeader(line)) : [];
@@ -120,7 +118,8 @@ class OpenPart implements MimePart {
     // The library copies the end of a long line, whose other bytes it has passed on.
     const at = buffer === this.#mail.buffer ? byteOffset - this.#mail.byteOffset : this.#end;
     // The library passes on the line break before the boundary as the body of an empty part.
-    const isEmpty = this.#parent && length <= 2 && this.#mail.toString('latin1', at + length, at + length + 2) === '--';
+    const isEmpty =
+      this.#depth > 0 && length <= 2 && this.#mail.toString('latin1', at + length, at + length + 2) === '--';
     if (isEmpty) return;
     if (this.#end === 0) this.#start = at;
     else if (at !== this.#end) throw new Error('A part of the mail is in several pieces.');

@@ -74,7 +74,7 @@ export async function takeInMail(
   call: MailCall,
   arrived: ArrivedMail,
 ): Promise<[ReceivedMail, ...ReceivedMail[]]> {
-  const [mailbox, ...others] = await readMailboxes(deps, arrived);
+  const [mailbox, ...others] = await readIncoming(deps, arrived);
   const first = await takeInMailbox(deps, call, mailbox);
   const received: [ReceivedMail, ...ReceivedMail[]] = [first];
   for (const incoming of others) received.push(await takeInMailbox(deps, call, incoming));
@@ -181,7 +181,7 @@ function isOfSender(
 }
 
 /** The mail, once for each mailbox that has received it, or once without a mailbox. */
-async function readMailboxes(deps: InboundMailDeps, arrived: ArrivedMail): Promise<[IncomingMail, ...IncomingMail[]]> {
+async function readIncoming(deps: InboundMailDeps, arrived: ArrivedMail): Promise<[IncomingMail, ...IncomingMail[]]> {
   const settings = await deps.settings();
   const mail = await readMail(deps, arrived);
   const now = secondsNow(deps.attachments.runtime);

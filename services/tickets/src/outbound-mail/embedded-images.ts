@@ -47,16 +47,12 @@ export function embedImages(
   );
   const own = new Set(attachments.map(({ key }) => key));
   let room = maxMessageFileBytes - attachments.reduce((sum, { size }) => sum + size, 0);
-  const take = (bytes: number) => {
-    if (bytes > room) return false;
-    room -= bytes;
-    return true;
-  };
   const embed = (name: string, image: AttachmentState | PastedImage) => {
     const known = images.get(name);
     if (known) return contentUrl(known.cid);
     const bytes = 'base64' in image ? (image.base64.length / 4) * 3 : own.has(image.key) ? 0 : image.size;
-    if (!take(bytes)) return '';
+    if (bytes > room) return '';
+    room -= bytes;
     const cid = `image${images.size + 1}.${messageId.replace(/[<>]/g, '')}`;
     images.set(name, { cid, image });
     return contentUrl(cid);

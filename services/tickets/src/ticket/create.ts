@@ -310,6 +310,12 @@ async function withBodyFields(
   return { ...input, body, ...(await textWork.bodyFields(body, caller)), isBodyText: false };
 }
 
+/** The fields that only one channel has. */
+const channelFields = [
+  { name: 'channelId', only: Channel.CHAT, detail: 'is for channel chat only' },
+  { name: 'callerNumber', only: Channel.PHONE, detail: 'is for channel phone only' },
+] as const;
+
 async function findViolations(
   { tickets }: Pick<TicketWrites, 'tickets'>,
   request: CreateTicketRequest,
@@ -327,11 +333,8 @@ async function findViolations(
     ...(request.templateId !== undefined && request.body !== undefined
       ? [{ pointer: '#/body', code: 'conflicting_fields', detail: 'cannot be combined with templateId' }]
       : []),
-    ...(request.channelId !== undefined && channel !== Channel.CHAT
-      ? [{ pointer: '#/channelId', code: 'not_allowed', detail: 'is for channel chat only' }]
-      : []),
-    ...(request.callerNumber !== undefined && channel !== Channel.PHONE
-      ? [{ pointer: '#/callerNumber', code: 'not_allowed', detail: 'is for channel phone only' }]
-      : []),
+    ...channelFields
+      .filter(({ name, only }) => request[name] !== undefined && channel !== only)
+      .map(({ name, detail }) => ({ pointer: `#/${name}`, code: 'not_allowed', detail })),
   ];
 }

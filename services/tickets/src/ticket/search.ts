@@ -41,7 +41,8 @@ const defaultLimit = 100;
 /**
  * Finds tickets, in compact form.
  *
- * Errors: invalid_filter, query_without_words, invalid_cursor, not_allowed; page_too_large, too_much_at_once; search_too_slow.
+ * Errors: invalid_filter, query_without_words, invalid_cursor, not_allowed; page_too_large, too_much_at_once;
+ * search_too_slow.
  * Source: docs/reference/api.md, Searching tickets; docs/reference/api.md, Filters; docs/reference/api.md, Order and
  * pages.
  */

@@ -97,7 +97,7 @@ export function newTicket(
   const messageAt = ticket.body === null ? null : ticket.createdAt;
   const isOfProgram = ticket.spamStatus === SpamStatus.AUTO_PROGRAMMATIC;
   const isMessage = (direction: Direction) =>
-    Number(messageAt !== null && ticket.direction === direction && !(direction === Direction.IN && isOfProgram));
+    messageAt !== null && ticket.direction === direction && !(direction === Direction.IN && isOfProgram);
   return {
     ...ticket,
     version: 1,
@@ -106,11 +106,11 @@ export function newTicket(
     agentId: assignee(input.agentId, creator, lastAgentRouting),
     closedAt: ticket.status === TicketStatus.CLOSED ? now : null,
     lastMessageAt: messageAt,
-    lastCustomerMessageAt: isMessage(Direction.IN) === 1 ? messageAt : null,
+    lastCustomerMessageAt: isMessage(Direction.IN) ? messageAt : null,
     openingMessageId: messageAt === null ? null : openingMessageId,
-    incomingMessages: isMessage(Direction.IN),
-    outgoingMessages: isMessage(Direction.OUT),
-    internalMessages: isMessage(Direction.INTERNAL),
+    incomingMessages: Number(isMessage(Direction.IN)),
+    outgoingMessages: Number(isMessage(Direction.OUT)),
+    internalMessages: Number(isMessage(Direction.INTERNAL)),
   };
 }
 

@@ -68,9 +68,9 @@ export interface ProgramRules {
 
 /**
  * Whether the headers of a message say that a program has sent it: by a rule, as a report of a mail server, or because
- * nobody is to be told if it does not arrive. The headers that a mailing list of ours adds to a mail say nothing. `headers` is
- * `rawData.headers`: an object whose names have no regard to case and whose values are a text or a list of texts; values
- * of another form are no headers.
+ * nobody is to be told if it does not arrive. The headers that a mailing list of ours adds to a mail say nothing.
+ * `headers` is `rawData.headers`: an object whose names have no regard to case and whose values are a text or a list of
+ * texts; values of another form are no headers.
  *
  * Source: docs/reference/api.md, Spam; RFC 5321, section 4.5.5.
  */

@@ -82,7 +82,10 @@ export function ownAddresses({ subchannels, mailFrom }: SenderSettings): (addres
   const normal = (address: string) => foldedAddress(normalAddress(address) ?? address);
   const own = new Set([mailFrom, ...mailboxes.map(({ address }) => address)].map((one) => normal(one ?? '')));
   own.delete('');
-  return (address) => own.has(normal(address)) || own.has(withoutTag(normal(address)));
+  return (address) => {
+    const sought = normal(address);
+    return own.has(sought) || own.has(withoutTag(sought));
+  };
 }
 
 /** Returns the rules by which messages of programs are known. Our addresses are collected when the first one is asked for. */

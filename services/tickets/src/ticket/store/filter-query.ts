@@ -18,7 +18,7 @@ export function documentField(key: string): string {
   return fieldOfKey[key] ?? key.slice(key.indexOf('.') + 1);
 }
 
-/** What some conditions depend on. Units: `now` in Unix seconds. */
+/** The context of conditions that depend on one. Units: `now` in Unix seconds. */
 export interface ConditionContext {
   now: number;
   /** The country whose telephone numbers are written without its code. */

@@ -1307,9 +1307,9 @@ export const TicketService: GenService<{
    * With `ticketScope` skills: the tickets that match the skills of the caller,
    * without spam. `nextCursor` continues after a page more cheaply than a large
    * `offset`, and keeps the total of the first page.
-   * Errors: `invalid_filter`, `query_without_words`, `unknown_filter_key`, `invalid_filter_value`,
-   * `invalid_cursor`, `unknown_order`, `page_too_large`, `search_too_slow`,
-   * `too_much_at_once`. No match is not an error.
+   * Errors: `invalid_filter`, `query_without_words`, `unknown_filter_key`,
+   * `invalid_filter_value`, `invalid_cursor`, `unknown_order`, `page_too_large`,
+   * `search_too_slow`, `too_much_at_once`. No match is not an error.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.SearchTickets
    */
@@ -1321,8 +1321,8 @@ export const TicketService: GenService<{
   /**
    * Returns the ids of the neighbours of a ticket in the queue.
    *
-   * Errors: `ticket_not_found`, `invalid_filter`, `query_without_words`, `unknown_filter_key`,
-   * `invalid_filter_value`, `search_too_slow`.
+   * Errors: `ticket_not_found`, `invalid_filter`, `query_without_words`,
+   * `unknown_filter_key`, `invalid_filter_value`, `search_too_slow`.
    *
    * @generated from rpc ticketing.tickets.v1.TicketService.GetLatestTickets
    */
