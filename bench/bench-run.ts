@@ -7,6 +7,7 @@ import type { LoadCurve } from './load-curve.ts';
 import type { OperationCosts } from './operation-costs.ts';
 import { operationNames } from './operations.ts';
 import { growthNames, type MeasuredSet } from './read-growth.ts';
+import { searchNames } from './searches.ts';
 import { settingsNames } from './settings.ts';
 import type { Figure } from './table.ts';
 import { templateNames } from './templates.ts';
@@ -21,6 +22,7 @@ export const benchmarks: Readonly<Record<string, readonly string[]>> = {
   intents: intentNames,
   growth: growthNames,
   lists: listNames,
+  searches: searchNames,
   events: ['events'],
   webhooks: ['webhooks'],
   attachments: ['attachments'],

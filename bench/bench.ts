@@ -21,6 +21,7 @@ import { printOperations } from './operation-table.ts';
 import { operationNames } from './operations.ts';
 import { growthFigures, loadSet, measureGrowth } from './read-growth.ts';
 import { openRoundTripCounter } from './round-trips.ts';
+import { measureSearches } from './searches.ts';
 import { measureSettings } from './settings.ts';
 import { type BenchSystem, type SystemOptions, startSystem } from './system.ts';
 import { type Figure, printTable } from './table.ts';
@@ -107,7 +108,7 @@ async function runBench(options: BenchOptions): Promise<void> {
     const results: BenchResults = { operations: [], curves: [], growth: [], figures: [] };
     const { operations, figures } = results;
     if (isWanted(bench, 'api')) await measureApi(bench, results);
-    if (isWanted(bench, 'growth') || isWanted(bench, 'lists')) await measureLarge(bench, results);
+    if (['growth', 'lists', 'searches'].some((group) => isWanted(bench, group))) await measureLarge(bench, results);
     for (const [group, compare] of Object.entries(comparisons).filter(([name]) => isWanted(bench, name))) {
       const { system, bare } = await startApiAndBare(bench);
       addFigures(results, group, await compare(system, bare, options));
@@ -193,6 +194,7 @@ async function measureLarge(bench: Bench, results: BenchResults): Promise<void> 
   } else {
     await loadSet(system, plan.tickets, plan);
   }
+  if (isWanted(bench, 'searches')) addFigures(results, 'searches', await measureSearches(system, plan));
   if (isWanted(bench, 'lists')) {
     const counter = await openRoundTripCounter(system.mongodbUri);
     bench.stops.push(counter.close);

@@ -8,7 +8,7 @@ import { bodyRules, bodyTexts } from '../services/tickets/src/text/rules/body-te
 import { newTicket } from '../services/tickets/src/ticket/rules/change.ts';
 import { createdEvent } from '../services/tickets/src/ticket/rules/event.ts';
 import { noSla } from '../services/tickets/src/ticket/rules/sla.ts';
-import { searchedTexts, toDocument } from '../services/tickets/src/ticket/store/document.ts';
+import { addedWords, searchedTexts, toDocument } from '../services/tickets/src/ticket/store/document.ts';
 import { type TicketDocument, ticketIndexes } from '../services/tickets/src/ticket/store/schema.ts';
 import { openCsv } from '../tools/import/csv-rows.ts';
 import { mapRow, planMapping } from '../tools/import/map-row.ts';
@@ -26,6 +26,8 @@ const csv = join(import.meta.dirname, '..', '..', 'shared', 'data', 'tickets.csv
 /** How many tags there are; their ids start at 1. */
 export const tagCount = 60;
 const batch = 1000;
+/** How many messages a ticket has besides its first one: only their search words, which is what lists read of them. */
+const otherMessages = 4;
 /** When the first ticket was created, in Unix seconds. Each further ticket was created a second later. */
 export const firstSecond = 1_700_000_000;
 
@@ -46,6 +48,7 @@ export async function fill(
 ): Promise<Dataset> {
   const connection = await mongoose.createConnection(mongodbUri).asPromise();
   const texts = await readTexts();
+  const words = texts.map(({ body }) => splitWords([bodyTexts(body).bodyPlain]));
   for (const name of databases) {
     const database = connection.getClient().db(name);
     const tickets = database.collection<TicketDocument>('tickets');
@@ -54,7 +57,7 @@ export async function fill(
     await tickets.dropIndexes().catch(() => undefined);
     for (let first = 0; first < count; first += batch) {
       const size = Math.min(batch, count - first);
-      const documents = Array.from({ length: size }, (_, index) => toTicket(first + index, texts));
+      const documents = Array.from({ length: size }, (_, index) => toTicket(first + index, texts, words));
       await tickets.insertMany(documents as never[], { ordered: false, writeConcern: { w: 1, journal: false } });
     }
     for (const { index, options } of ticketIndexes)
@@ -111,7 +114,7 @@ function readStatus(tenth: number): TicketStatus {
   return tenth === 2 ? TicketStatus.PENDING : TicketStatus.CLOSED;
 }
 
-function toTicket(index: number, texts: readonly Texts[]): TicketDocument {
+function toTicket(index: number, texts: readonly Texts[], words: readonly string[][]): TicketDocument {
   const spread = (salt: number, below: number) => mixed(index, salt) % below;
   const now = firstSecond + index;
   const { subject = '', body = '' } = texts[index % texts.length] ?? {};
@@ -138,5 +141,10 @@ function toTicket(index: number, texts: readonly Texts[]): TicketDocument {
     event: createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),
   });
   // The outbox is empty, as if the event had been sent.
-  return { ...document, outbox: [] };
+  const messageWords: string[] = [];
+  for (let nth = 1; nth <= otherMessages; nth++) {
+    const others = words[mixed(index, 10 + nth) % words.length] ?? [];
+    messageWords.push(...addedWords('messageWords', messageWords, others));
+  }
+  return { ...document, messageWords, outbox: [] };
 }

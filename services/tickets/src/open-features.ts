@@ -44,6 +44,7 @@ import { ticketTokens } from './message/rules/outgoing-mail.ts';
 import { storeOpeningMail } from './message/sender.ts';
 import { updateConversation } from './message/update.ts';
 import { messageViews } from './message/views.ts';
+import { type MessageWordsDeps, refreshWords } from './message/words.ts';
 import { openMailer } from './outbound-mail/open.ts';
 import { resendConversation } from './outbound-mail/resend.ts';
 import { getLatestTickets } from './queue/get-latest.ts';
@@ -164,6 +165,9 @@ export function openFeatures(parts: FeatureParts) {
   const viewsOfMessages = messageViews({ tickets, conversations, profiles, settings, textWork, pages });
   const requested = { writer, templates: texts, tags, attachments, tickets, settings, views: viewsOfMessages, runtime };
 
+  const words: MessageWordsDeps = { tickets, conversations, textWork, runtime, log };
+  const refreshing = bind(words, { refreshWords });
+
   const tag: TagDeps = {
     ...{ tags, runtime, tagIds: idSequence(connection, 'tag') },
     ...bind({ tickets, commit, runtime }, { removeTags }),
@@ -191,7 +195,7 @@ export function openFeatures(parts: FeatureParts) {
     bulk: { bulks, store: bulksStored },
     requests: { analysisRequests, analyses, tickets, settings, refresh },
     message: { tickets, messages },
-    ...{ erasure, tag, attachment, rawMail },
+    ...{ erasure, tag, attachment, rawMail, words },
     stores: {
       ...{ closedIds: stores.closedIds, customerCopies: stores.customerCopies },
       trimErpResponses: () => responses.trim(new Date(runtime.now()), config.erp.maxResponses),
@@ -233,10 +237,10 @@ export function openFeatures(parts: FeatureParts) {
       ...bind({ tickets, conversations, views: viewsOfMessages, pages }, { listConversations, getConversation }),
       ...bind(requested, { replyToTicket, storeConversation }),
       ...bind(
-        { messages, tickets, settings, commit, mailQueue: mailer, runtime, attachments, textWork },
+        { messages, tickets, settings, commit, mailQueue: mailer, runtime, attachments, textWork, ...refreshing },
         { updateConversation },
       ),
-      ...bind({ messages, tickets, commit, attachments, runtime }, { deleteConversation }),
+      ...bind({ messages, tickets, commit, attachments, runtime, ...refreshing }, { deleteConversation }),
       ...bind({ tickets, conversations, views: viewsOfMessages, mailQueue: mailer, runtime }, { resendConversation }),
     },
     customer: {
@@ -251,7 +255,7 @@ export function openFeatures(parts: FeatureParts) {
     mail: {
       ...bind(inboundMail, { receiveMail }),
       ...bind(rawMail, { getRawMail }),
-      ...bind({ ...rawMail, mailReader, textWork, commit }, { readMailAgain }),
+      ...bind({ ...rawMail, mailReader, textWork, commit, ...refreshing }, { readMailAgain }),
     },
     history: bind(
       { history: stores.history, historyEntryIds: idSequence(connection, 'historyEntry'), runtime },

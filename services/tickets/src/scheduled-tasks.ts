@@ -6,6 +6,7 @@ import type { Bulks } from './bulk/update.ts';
 import { type ErasureDeps, finishErasures } from './erasure/erase.ts';
 import { removeOldRawMails } from './inbound-mail/raw-mail.ts';
 import { type SweepDeps, sweepUnseenMessageIds, sweepUnseenMessages } from './message/delete.ts';
+import { type MessageWordsDeps, refreshOutdated } from './message/words.ts';
 import { cleanUpDeletedTags, type TagDeps } from './tag/tags.ts';
 import type { ClosedIdStore } from './ticket/store/closed-id-store.ts';
 import type { CustomerCopyStore } from './ticket/store/customer-copy-store.ts';
@@ -18,6 +19,7 @@ interface TaskDeps {
   erasure: ErasureDeps;
   requests: RequestDeps;
   message: SweepDeps;
+  words: MessageWordsDeps;
   tag: TagDeps;
   attachment: AttachmentDeps;
   rawMail: Parameters<typeof removeOldRawMails>[0];
@@ -37,6 +39,7 @@ export function scheduledTasks(deps: TaskDeps): ScheduledTask[] {
     { name: 'forward requests for analyses', everyMs: 2_000, run: () => forwardAnalysisRequests(deps.requests) },
     { name: 'sweep unseen messages', everyMs: 60_000, run: () => sweepUnseenMessages(message) },
     { name: 'sweep unseen message ids', everyMs: 60_000, run: () => sweepUnseenMessageIds(message) },
+    { name: 'refresh search words', everyMs: 10_000, run: () => refreshOutdated(deps.words) },
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(deps.tag) },
     { name: 'sweep files', everyMs: 60_000, run: () => sweepTicketFiles(deps.attachment) },
     { name: 'remove old raw mails', everyMs: 600_000, run: () => removeOldRawMails(deps.rawMail) },

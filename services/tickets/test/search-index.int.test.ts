@@ -5,7 +5,9 @@ import { service } from '../src/service.ts';
 import { defaultSettings } from '../src/settings.ts';
 import { routingOrders } from '../src/ticket/rules/queue-keys.ts';
 import { closedAfterMs, closedIdStore } from '../src/ticket/store/closed-id-store.ts';
+import { wordsRules } from '../src/ticket/store/document.ts';
 import { openTickets, ticketIndexes } from '../src/ticket/store/schema.ts';
+import { isOutdated } from '../src/ticket/store/store.ts';
 import type { RawFilter } from './naive-filter.ts';
 import { type SearchHarness, startSearch } from './naive-request.ts';
 import { insertTickets, type NaiveTicket, randomTickets, spellings } from './naive-ticket.ts';
@@ -164,6 +166,9 @@ const overdueAt = 1_700_000_000 + 200_000_000 / count;
 /** Matches several words, so that its tickets are read and sorted. */
 const beginning = 'the beginning of a word';
 
+/** A word may be in the ticket itself, in a message, or in a note. */
+const wordIndexes = ['words, _id', 'messageWords, _id', 'noteWords, _id'];
+
 /** Frequent lists: filters, order, and the index that must be used. */
 const lists: readonly [name: string, filters: RawFilter[], orderByField: string, index: string][] = [
   ['all', [], byId, '_id'],
@@ -198,7 +203,7 @@ const lists: readonly [name: string, filters: RawFilter[], orderByField: string,
   ['a mailbox', one('t.subchannelId', 3), byId, 'subchannelId, _id'],
   ['an external id', one('t.externalTicketId', 'EXT-70'), byId, 'externalTicketId, _id'],
   ['a tag', one('tt.tagId', 3), byId, 'tagIds, _id'],
-  [beginning, one('q', 'word70'), byId, 'words, _id'],
+  [beginning, one('q', 'word70'), byId, wordIndexes.join('}, {')],
   [
     'a range of creation',
     [{ key: 't.createdAt', comparator: 'between', from: 1_700_100_000, to: 1_700_110_000 }],
@@ -228,7 +233,8 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
         expect(plan.keys - plan.returned).toBeLessThanOrEqual(1);
       }
       for (const plans of [first.finds, second.finds.filter(({ returned }) => returned > 0)]) {
-        expect(new Set(plans.flatMap(({ indexes }) => indexes))).toEqual(new Set(plans.length > 0 ? [index] : []));
+        const used = name === beginning ? wordIndexes : [index];
+        expect(new Set(plans.flatMap(({ indexes }) => indexes))).toEqual(new Set(plans.length > 0 ? used : []));
       }
       for (const plan of first.total) {
         expect(plan.docs).toBe(0);
@@ -294,6 +300,14 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
     });
   });
 
+  test('of tickets whose words are outdated, which the scheduler reads, has its own index', async () => {
+    const collection = tickets.database.collection<{ _id: number }>('tickets');
+    await collection.updateOne({ _id: 3 }, { $set: { wordsRules: -1 } });
+    const plan = planOf(await collection.find(isOutdated).sort({ _id: 1 }).limit(10).explain('executionStats'));
+    expect([new Set(plan.indexes), plan.docs, plan.returned]).toEqual([new Set(['wordsRules']), 1, 1]);
+    await collection.updateOne({ _id: 3 }, { $set: { wordsRules } });
+  });
+
   test('of unsent events, which the relay reads, has its own index', async () => {
     const collection = tickets.database.collection('tickets');
     const waiting = { outboxSince: { $exists: true }, 'unsent.retryAt': { $not: { $gt: new Date() } } };
@@ -308,9 +322,9 @@ describe.skipIf(process.env.MONGODB_URI)('the index of every list', () => {
 
   test('exists, and there is no index without a list', () => {
     const used = new Set([
-      ...lists.map(([, , , index]) => index),
+      ...lists.flatMap(([name, , , index]) => (name === beginning ? wordIndexes : [index])),
       ...routingOrders.map((order) => `queueGroup, queueKeys.${order}`),
-      ...['status, dueBy', 'outboxSince', 'notErasedBy, deletedAt'],
+      ...['status, dueBy', 'outboxSince', 'notErasedBy, deletedAt', 'wordsRules'],
       // Histories: history.int.test.ts.
       ...['customerId, createdAt, _id, status', 'contractId, createdAt, _id, status'],
     ]);

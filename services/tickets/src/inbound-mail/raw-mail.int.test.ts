@@ -178,10 +178,13 @@ describe('MailService/ReadMailAgain', () => {
     const received = await receive(mailWith({ answers: `<${lastId}@mail.example.com>` }));
     await tickets.request('PATCH', `/ticket/${ticketId}`, { body: { status: 'closed' } });
     await garble(received);
+    const collection = tickets.database.collection<{ _id: number }>('tickets');
+    await collection.updateOne({ _id: ticketId }, { $set: { messageWords: ['garbled'] } });
     const before = (await get(`/ticket/${ticketId}`)).json;
     const events = (await tickets.documentOf(ticketId)).outbox.length;
     expect(await again(received.conversationId)).toEqual([200, { ticketId }]);
-    const { outbox } = await tickets.documentOf(ticketId);
+    const { outbox, messageWords } = await tickets.documentOf(ticketId);
+    expect([messageWords.includes('grusse'), messageWords.includes('garbled')]).toEqual([true, false]);
     expect(outbox).toHaveLength(events + 1);
     expect(outbox.at(-1)).toMatchObject({
       type: 'ticket.updated',

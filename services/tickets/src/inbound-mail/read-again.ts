@@ -15,6 +15,7 @@ import { eventHeaderFor } from '../event-header.ts';
 import { findConversation } from '../message/checks.ts';
 import type { MessageReference } from '../message/external-id-store.ts';
 import { decideChangedMessage } from '../message/rules/decision.ts';
+import type { RefreshesWords } from '../message/words.ts';
 import type { TextWork } from '../text/work.ts';
 import type { Commit } from '../ticket/commit.ts';
 import type { TicketInput } from '../ticket/rules/fields.ts';
@@ -24,7 +25,7 @@ import { type RawMailDeps, readRawMail } from './raw-mail.ts';
 import type { MailReader } from './reader.ts';
 import { attachMailFiles, readMail } from './to-ticket.ts';
 
-interface ReadAgainDeps extends RawMailDeps {
+interface ReadAgainDeps extends RawMailDeps, RefreshesWords {
   mailReader: Pick<MailReader, 'read'>;
   textWork: Pick<TextWork, 'bodyFields'>;
   commit: Commit;
@@ -68,6 +69,7 @@ export async function readMailAgain(
   const derived = await deps.textWork.bodyFields(body, call.caller, !mail.isHtml);
   const { subject, fromName, isHtml } = mail;
   await replaceMessage(deps, call, message, { texts: { subject, fromName, isHtml, body, ...derived }, mailFiles });
+  await deps.refreshWords(ticketId, call.caller);
   return { $typeName: 'ticketing.tickets.v1.ReadMailAgainResponse', ticketId };
 }
 

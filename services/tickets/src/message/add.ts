@@ -34,6 +34,7 @@ import {
 import type { MailDocument } from './schema.ts';
 import type { ConversationStore } from './store.ts';
 import type { ShownConversation } from './views.ts';
+import { messageWords } from './words.ts';
 
 /** The fields of a new message. `modifiedAt` and the fields that are made of its text follow from the others. */
 export type NewMessage = Partial<
@@ -138,6 +139,7 @@ async function addMessage(
   const { conversation, isInserted } = claimed;
   const identified = await identifyBy(deps, conversation, { ...options, read });
   try {
+    const words = await messageWords(deps.textWork, conversation, call.caller);
     await deps.commit({
       ticketId,
       decide(stored) {
@@ -146,7 +148,7 @@ async function addMessage(
         requireRoom(stored);
         const header = eventHeaderFor(deps, call);
         const input = identified(stored.ticket);
-        const context = { ...options, input, now: secondsNow(deps.runtime), header };
+        const context = { ...options, input, words, now: secondsNow(deps.runtime), header };
         return decideAddedMessage(stored.ticket, conversation, context);
       },
       requestId: call.idempotency?.id,

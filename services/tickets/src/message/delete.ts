@@ -13,8 +13,10 @@ import type { AddMessageDeps, MessageStores } from './add.ts';
 import { findConversation, messageWasSent, requireNoteRight } from './checks.ts';
 import type { UnseenMessageId } from './external-id-store.ts';
 import { decideDeletedNote } from './rules/decision.ts';
+import type { RefreshesWords } from './words.ts';
 
-type DeleteConversationDeps = Pick<AddMessageDeps, 'messages' | 'tickets' | 'commit' | 'attachments' | 'runtime'>;
+type DeleteConversationDeps = Pick<AddMessageDeps, 'messages' | 'tickets' | 'commit' | 'attachments' | 'runtime'> &
+  RefreshesWords;
 
 /**
  * Deletes a draft or a private note. A note counts among the messages of its ticket, so its deletion changes the ticket.
@@ -50,6 +52,7 @@ export async function deleteConversation(
         return decideDeletedNote(ticket, stored.conversation, { now: secondsNow(deps.runtime), header });
       },
     });
+    await deps.refreshWords(ticketId, call.caller);
   }
   await externalMessageIds.freeMessage(conversationId);
   await conversations.remove(conversationId);

@@ -10,12 +10,13 @@ import type { ConversationInput, ConversationState } from './rules/fields.ts';
 import { recipientViolations } from './rules/reply.ts';
 import { mailFields, messageSender } from './sender.ts';
 import type { StoredConversation } from './store.ts';
+import { messageWords } from './words.ts';
 
 /** While a process publishes a draft, no other changes it. A call that lasts longer than this has been aborted. */
 const publishingForMs = 60_000;
 
 export interface PublishDraftDeps
-  extends Pick<AddMessageDeps, 'messages' | 'tickets' | 'commit' | 'mailQueue' | 'runtime'> {
+  extends Pick<AddMessageDeps, 'messages' | 'tickets' | 'commit' | 'textWork' | 'mailQueue' | 'runtime'> {
   settings: ReadSettings;
 }
 
@@ -24,7 +25,7 @@ export interface PublishDraftDeps
  * write of the ticket that has the event too. Returns false if the draft was changed since it was read.
  *
  * Errors: ticket_not_found, conversation_not_found; no_recipient, invalid_format, not_allowed, each with a pointer;
- * message_was_sent; too_many_messages; concurrent_change.
+ * message_was_sent; too_many_messages; concurrent_change; sandbox_busy and sandbox_crashed, for a long text.
  */
 export async function publishDraft(
   deps: PublishDraftDeps,
@@ -53,6 +54,7 @@ export async function publishDraft(
   };
   const message: ConversationState = { ...draft, ...set };
   const { id, ticketId, externalConversationId } = message;
+  const words = await messageWords(deps.textWork, message, call.caller);
   const mail = await newMail(deps, message, { ticket });
   if (!(await deps.messages.conversations.update(stored, { set, mail, publishingForMs }))) return false;
   // A process that died while it published the draft has claimed another one.
@@ -67,7 +69,7 @@ export async function publishDraft(
       if (conversationIds.includes(id)) throw messageWasSent();
       if (!draftIds.includes(id)) throw notFound('Conversation');
       requireRoom({ conversationIds });
-      return decidePublishedDraft(current, message, { now, header: eventHeaderFor(deps, call) });
+      return decidePublishedDraft(current, message, { now, header: eventHeaderFor(deps, call), words });
     },
     requestId: call.idempotency?.id,
   });

@@ -1,5 +1,6 @@
 import { formatDateTime } from '@ticketing/rest/codec/date-time.ts';
 import { runs } from '@ticketing/testkit/search-effort.ts';
+import { splitWords } from '@ticketing/text/words.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
@@ -48,6 +49,9 @@ async function requireSame({ id, ticket }: Model): Promise<void> {
   const expected = list.map(({ isFinal, isProgrammatic, ...message }) => message);
   expect(listed).toMatchObject(expected);
   const document = await tickets.documentOf(id);
+  expect({ messages: new Set(document.messageWords), notes: new Set(document.noteWords) }).toEqual(
+    expectedWords(conversations.slice(1)),
+  );
   expect({
     in: document.incomingMessages,
     out: document.outgoingMessages,
@@ -62,6 +66,31 @@ async function requireSame({ id, ticket }: Model): Promise<void> {
     ticket.events.map(({ type, conversationId }, index) => ({ version: index + 1, type, conversationId })),
   );
   await requireNothingElse(id, list);
+}
+
+interface ShownMessage {
+  private: boolean;
+  isDraft: boolean;
+  direction: string;
+  from?: string;
+  fromName?: string;
+  to: string[];
+  cc: string[];
+  bcc?: string[];
+  subject?: string;
+  bodyPlain?: string;
+}
+
+/** The search words of messages, as docs/reference/api.md, Full text, says. */
+function expectedWords(shown: readonly ShownMessage[]): Record<'messages' | 'notes', Set<string>> {
+  const words = { messages: new Set<string>(), notes: new Set<string>() };
+  for (const { direction, from, fromName, to, cc, bcc = [], subject, bodyPlain, ...message } of shown) {
+    if (message.isDraft) continue;
+    const people = { in: [from, fromName], out: [...to, ...cc, ...bcc] }[direction] ?? [];
+    const texts = [subject, bodyPlain, ...people].map((text) => text ?? null);
+    for (const word of splitWords(texts)) words[message.private ? 'notes' : 'messages'].add(word);
+  }
+  return words;
 }
 
 /** Checks that nothing is stored but the messages and the files that are listed, and external ids of theirs. */

@@ -26,11 +26,12 @@ import { type PublishDraftDeps, publishDraft } from './publish-draft.ts';
 import type { ConversationInput } from './rules/fields.ts';
 import { recipientViolations } from './rules/reply.ts';
 import type { StoredConversation } from './store.ts';
+import type { RefreshesWords } from './words.ts';
 
 /** The fields that a private note has too. */
 const noteFields = ['content', 'is_draft'];
 
-type UpdateConversationDeps = PublishDraftDeps & Pick<AddMessageDeps, 'attachments' | 'textWork'>;
+type UpdateConversationDeps = PublishDraftDeps & Pick<AddMessageDeps, 'attachments'> & RefreshesWords;
 
 /**
  * Changes a draft or a private note; publishes a draft.
@@ -96,10 +97,24 @@ async function applyOnce(
   const isPublished = before.isDraft && request.isDraft === false;
   const isDone = isPublished
     ? await publishDraft(deps, call, stored, set)
-    : Object.keys(set).length === 0 || (await deps.messages.conversations.update(stored, { set, mail: null }));
+    : Object.keys(set).length === 0 || (await store(deps, call, before, { stored, set }));
   if (!isDone) return conflict;
   await removeFiles(deps.attachments, dropped);
   return set.attachments ?? stored.conversation.attachments;
+}
+
+/** Stores the changes of a draft or a note. A note is found by its words, which a process that dies has outdated before. */
+async function store(
+  { messages, tickets, refreshWords, runtime }: UpdateConversationDeps,
+  { caller }: Call,
+  { isDraft }: FoundConversation,
+  { stored, set }: { stored: StoredConversation; set: Partial<ConversationInput> },
+): Promise<boolean> {
+  const { ticketId } = stored.conversation;
+  if (!isDraft) await tickets.outdateWords(ticketId, runtime.now());
+  const isStored = await messages.conversations.update(stored, { set, mail: null });
+  if (!isDraft) await refreshWords(ticketId, caller);
+  return isStored;
 }
 
 function find({ tickets, messages }: UpdateConversationDeps, request: MessageReference): Promise<FoundConversation> {

@@ -47,7 +47,7 @@ describe('DELETE /ticket/{ticketId}', () => {
     await remove(id);
     const document = await tickets.documentOf(id);
     expect(Object.keys(document).sort()).toEqual([
-      ...['_id', 'deletedAt', 'notErasedBy', 'outbox', 'outboxSince', 'version'],
+      ...['_id', 'deletedAt', 'notErasedBy', 'outbox', 'outboxSince', 'version', 'wordsRules'],
     ]);
     expect(document.version).toBe(3);
     expect(document.outbox.map(({ type }: { type: string }) => type)).toEqual([

@@ -93,6 +93,7 @@ test('a deleted ticket is purged when every service has confirmed its erasure, a
     'outbox',
     'outboxSince',
     'version',
+    'wordsRules',
   ]);
   expect(await pending()).toBe(before - 1);
 });

@@ -3,7 +3,7 @@ import type { EventHeader } from '../../rules/event-header.ts';
 import { foldedAddress } from '../../rules/mail-headers.ts';
 import { type MailThread, mailThread, referencesTo } from '../../rules/mail-thread.ts';
 import { setFields } from '../../ticket/rules/change.ts';
-import type { ConversationStep, TicketDecision } from '../../ticket/rules/decision.ts';
+import type { TicketDecision } from '../../ticket/rules/decision.ts';
 import { conversationEvent, updatedEvent } from '../../ticket/rules/event.ts';
 import type { TicketInput, TicketState } from '../../ticket/rules/fields.ts';
 import type { AddressedTicket } from '../../ticket/rules/reply-recipients.ts';
@@ -29,6 +29,8 @@ export interface MessageContext {
   thread?: MailThread | null;
   /** The other fields that the message changes in its ticket. */
   input?: TicketInput;
+  /** Its search words. */
+  words?: readonly string[];
 }
 
 /** Decides how a new message changes its ticket. Source: docs/reference/api.md, Conversations. */
@@ -37,7 +39,7 @@ export function decideAddedMessage(
   message: ConversationState,
   context: MessageContext,
 ): TicketDecision {
-  return decide(ticket, message, context, 'conversation.created', { added: message.id });
+  return decide(ticket, message, context, 'conversation.created', 'added');
 }
 
 /** Decides how the publishing of a draft changes its ticket. Source: docs/reference/api.md, Conversations. */
@@ -46,7 +48,7 @@ export function decidePublishedDraft(
   message: ConversationState,
   context: MessageContext,
 ): TicketDecision {
-  return decide(ticket, message, context, 'conversation.published', { published: message.id });
+  return decide(ticket, message, context, 'conversation.published', 'published');
 }
 
 /** Decides that a message has another text or other files: a new version of its ticket, which counts no message. */
@@ -56,7 +58,8 @@ export function decideChangedMessage(
   { now, header, input = {} }: Pick<MessageContext, 'now' | 'header' | 'input'>,
 ): TicketDecision {
   const change = setFields(ticket, input, now);
-  return { change: { ...change, event: { ...updatedEvent(ticket, change, header), conversationId } } };
+  const event = { ...updatedEvent(ticket, change, header), conversationId };
+  return { change: { ...change, event }, conversation: { changed: conversationId } };
 }
 
 /** Decides how the deletion of a private note changes its ticket. Source: docs/reference/api.md, Conversations. */
@@ -72,9 +75,9 @@ export function decideDeletedNote(
 function decide(
   ticket: TicketState,
   message: ConversationState,
-  { now, header, isProgrammatic = false, participant, input = {}, ...mail }: MessageContext,
+  { now, header, isProgrammatic = false, participant, input = {}, words = [], ...mail }: MessageContext,
   type: 'conversation.created' | 'conversation.published',
-  conversation: ConversationStep,
+  step: 'added' | 'published',
 ): TicketDecision {
   const reopens = message.direction === Direction.IN && ticket.status !== TicketStatus.OPEN;
   const isLatest = participant === undefined || isParticipant(ticket, participant);
@@ -87,7 +90,7 @@ function decide(
   };
   const change = setFields(ticket, isProgrammatic ? {} : changed, now);
   const event = conversationEvent(type, ticket, change, header, message);
-  return { change: { ...change, event }, conversation };
+  return { change: { ...change, event }, conversation: { [step]: message.id, words, isNote: message.private } };
 }
 
 function countMessage(ticket: TicketState, direction: Direction): TicketInput {

@@ -14,11 +14,16 @@ export interface TicketDecision {
   conversation?: ConversationStep | undefined;
 }
 
-/** The message that is added to a ticket, published (it was a draft), or removed. Exactly one is set. */
+/** The message that is added to a ticket, published (it was a draft), changed, or removed. Exactly one is set. */
 export interface ConversationStep {
   added?: number;
   published?: number;
+  changed?: number;
   removed?: number;
+  /** The search words of a message that is added or published. */
+  words?: readonly string[];
+  /** Whether it is a private note. */
+  isNote?: boolean;
 }
 
 /** A change of a ticket, with the records of it that are stored in the same write. */

@@ -1,6 +1,7 @@
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
+import { wordsRules } from './document.ts';
 import type { TicketCollection, TicketDocument } from './schema.ts';
 
 /**
@@ -130,7 +131,9 @@ function gapsIn(ids: readonly number[], start: number): { end: number; missing: 
 /** An id that has got a ticket meanwhile keeps it. */
 async function insertVoid(tickets: TicketCollection, ids: readonly number[], now: Date): Promise<void> {
   for (let start = 0; start < ids.length; start += idsAtOnce) {
-    const documents = ids.slice(start, start + idsAtOnce).map((_id) => ({ _id, deletedAt: now, isVoid: true }));
+    const documents = ids
+      .slice(start, start + idsAtOnce)
+      .map((_id) => ({ _id, deletedAt: now, isVoid: true, wordsRules }));
     try {
       await tickets.insertMany(documents as unknown as TicketDocument[], { ordered: false });
     } catch (error) {

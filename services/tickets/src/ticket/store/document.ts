@@ -1,3 +1,4 @@
+import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { firstInOutbox, outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import { compileObject, type Source } from '@ticketing/store/document/compile-object.ts';
 import { documentReader } from '@ticketing/store/document/document-reader.ts';
@@ -44,6 +45,9 @@ export function newStoredTicket(ticket: TicketState): StoredTicket {
 /** The projection that excludes the fields which no read of a ticket needs. */
 export const excludedFromReads = {
   words: 0,
+  messageWords: 0,
+  noteWords: 0,
+  wordsRules: 0,
   outbox: 0,
   outboxSince: 0,
   unsent: 0,
@@ -94,6 +98,9 @@ export function toDocument(
     ...storedFields(ticket, ticketFieldNames),
     ...orderFields(ticket),
     words,
+    messageWords: [],
+    noteWords: [],
+    wordsRules,
     version: ticket.version,
     workedOn: {},
     manualWorkEntries: 0,
@@ -112,27 +119,31 @@ const fromDocument: (document: TicketDocument) => TicketState = compileObject<Ti
   ...ticketFieldNames.map((name): [string, Source] => [name, { input: 'first', name, read: ticketField(name).load }]),
 ]);
 
-/** The fields that the full text search covers. */
-const searched: readonly TicketFieldName[] = [
-  'subject',
-  'summary',
-  'bodyPlain',
-  'from',
-  'fromName',
-  'externalTicketId',
-  'callerNumber',
-  'customerId',
-  'contractId',
+/**
+ * The number of the rules by which this version makes the search words of tickets: a higher one makes those of all tickets
+ * again.
+ */
+export const wordsRules = 1;
+
+/** The fields that the full text search covers. The longest text is last, so that the words of the others always count. */
+const searched = [
+  ...(['externalTicketId', 'callerNumber', 'customerId', 'contractId', 'from', 'fromName'] as const),
+  ...(['subject', 'summary', 'bodyPlain'] as const),
 ];
+
+const searchedOfOutgoing = ['to', 'cc', 'bcc'] as const;
 
 /** The texts of whose words the search words of a ticket are made. */
 export function searchedTexts(ticket: TicketState): (string | number | null)[] {
-  return [ticket.id, ...searched.map((name) => ticket[name] as string | null)];
+  const recipients = ticket.direction === Direction.OUT ? searchedOfOutgoing.flatMap((name) => ticket[name]) : [];
+  return [ticket.id, ...recipients, ...searched.map((name) => ticket[name])];
 }
+
+const isSearched: ReadonlySet<TicketFieldName> = new Set([...searched, ...searchedOfOutgoing]);
 
 /** Whether a change of these fields changes the search words. */
 export function areSearched(changed: readonly TicketFieldName[]): boolean {
-  return changed.some((name) => searched.includes(name));
+  return changed.some((name) => isSearched.has(name));
 }
 
 /**
@@ -163,7 +174,7 @@ function smallest(ids: readonly number[]): number | null {
 /** The fields that a deletion removes from the document. */
 export const erasedFields: readonly string[] = [
   ...ticketFieldNames.filter((name) => name !== 'version'),
-  ...['minTagId', 'minAiAgentId', 'queueGroup', 'queueKeys', 'words'],
+  ...['minTagId', 'minAiAgentId', 'queueGroup', 'queueKeys', 'words', 'messageWords', 'noteWords'],
   ...['workedOn', 'manualWorkEntries', 'worklog', 'appliedRequests', 'reservedBy', 'conversationIds', 'draftIds'],
 ];
 
@@ -184,10 +195,16 @@ const keptAppliedRequests = 1000;
 const keptAppliedRequestsMs = 24 * 60 * 60 * 1000;
 const keptWorklogEntries = 1000;
 
-/** The update of the document that makes a change. `words` are the search words, if they change. */
+/** The search words that a change sets, and those that it adds for a message. */
+export interface ChangedWords {
+  own?: string[] | undefined;
+  added?: readonly string[];
+}
+
+/** The update of the document that makes a change. */
 export function documentUpdate(
   { before, change, workedOn, appliedRequest, bulkId, conversation = {} }: TicketUpdate,
-  words: string[] | undefined,
+  { own, added = [] }: ChangedWords,
 ): Query {
   const { after, changed, event, worklogEntry } = change;
   const { $push, $min } = outboxPush(event);
@@ -196,7 +213,8 @@ export function documentUpdate(
   return {
     $set: {
       ...changedDocument(after, changed),
-      ...(words ? { words } : {}),
+      ...(own ? { words: own } : {}),
+      ...(isOutdating(conversation) ? { wordsRules: -1 } : {}),
       ...workedOnSet,
       ...(appliedRequest ? { appliedRequests: withAppliedRequest(before.appliedRequests, appliedRequest) } : {}),
       ...(bulkId === undefined ? {} : { reservedBy: null }),
@@ -208,9 +226,33 @@ export function documentUpdate(
     $push: {
       ...$push,
       ...pushMessage(conversation),
+      ...(added.length > 0 ? { [wordsField(conversation)]: { $each: added } } : {}),
       ...(worklogDocument ? { worklog: { $each: [worklogDocument], $slice: -keptWorklogEntries } } : {}),
     },
   };
+}
+
+/** Whether a step leaves words of its message in the ticket that the message no longer has. */
+const isOutdating = ({ changed, removed }: ConversationStep) => changed !== undefined || removed !== undefined;
+
+/** The search words of a ticket. */
+export type TicketWords = Pick<TicketDocument, 'words' | 'messageWords' | 'noteWords'>;
+
+/** The fields with the words of messages. */
+type MessageWordsField = Exclude<keyof TicketWords, 'words'>;
+
+/** The field with the words of a message. */
+export function wordsField({ isNote }: Pick<ConversationStep, 'isNote'>): MessageWordsField {
+  return isNote ? 'noteWords' : 'messageWords';
+}
+
+/** How many different words of its messages, and of its notes, a ticket has: those of the first ones. */
+export const maxWordsOf: Readonly<Record<MessageWordsField, number>> = { messageWords: 5000, noteWords: 2000 };
+
+/** The words of a message that a field does not have yet, and has room for. */
+export function addedWords(field: MessageWordsField, present: readonly string[], words: readonly string[]): string[] {
+  const known = new Set(present);
+  return words.filter((word) => !known.has(word)).slice(0, maxWordsOf[field] - known.size);
 }
 
 function pushMessage({ added, published }: ConversationStep): Query {

@@ -43,6 +43,8 @@ export function compileConditions(
   });
 }
 
+const wordsFields = ['words', 'messageWords', 'noteWords'];
+
 /** A token that this system puts into the subjects of mails, as people copy it. */
 const ticketToken = /\[#(\d{1,15})-[a-z0-9]{8}\]/gi;
 
@@ -51,7 +53,7 @@ function searchQueries(condition: Condition, defaultCountry: DefaultCountry): Qu
   const text = condition.values.map(String).join(' ');
   const tickets = [...text.matchAll(ticketToken)].map(([, id]) => ({ _id: Number(id), ...isNotDeleted }));
   const terms = readSearch(text.replace(ticketToken, ' '), { defaultCountry });
-  return [...tickets, ...(terms.length > 0 || tickets.length === 0 ? wordsQueries(['words'], terms) : [])];
+  return [...tickets, ...(terms.length > 0 || tickets.length === 0 ? wordsQueries(wordsFields, terms) : [])];
 }
 
 function activeQuery(condition: Condition, now: number): Query {

@@ -15,8 +15,14 @@ export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string
   minTagId: number | null;
   /** The smallest id of an AI agent: lists are ordered by it. */
   minAiAgentId: number | null;
-  /** The words by which the full text search finds the ticket. */
+  /** The words by which the full text search finds the ticket: those of its own fields. */
   words: string[];
+  /** The words of its other messages, apart from private notes. */
+  messageWords: string[];
+  /** The words of its private notes, which a right to read them may need. */
+  noteWords: string[];
+  /** The number of the rules by which its words were made; absent or negative if they are outdated. */
+  wordsRules: number;
   /** The number of the ticket's group of the queue. */
   queueGroup: number;
   /** The ticket's position in each order of the queue. */
@@ -105,6 +111,9 @@ export const ticketIndexes: readonly IndexReason[] = [
   { index: { tagIds: 1, _id: 1 }, reason: 'the tickets with a tag' },
   { index: { minTagId: 1, _id: 1 }, reason: 'order of tt.tagId' },
   { index: { words: 1, _id: 1 }, reason: 'full text' },
+  { index: { messageWords: 1, _id: 1 }, reason: 'full text of messages' },
+  { index: { noteWords: 1, _id: 1 }, reason: 'full text of private notes' },
+  { index: { wordsRules: 1 }, reason: 'tickets whose words are outdated' },
   ...routingOrders.map((order) => ({
     index: { queueGroup: 1, [`queueKeys.${order}`]: 1 } as const,
     reason: `the queue in order ${order}, and neighbours in it`,
@@ -138,6 +147,9 @@ export function ticketModel(connection: Connection): Model<TicketDocument> {
       minTagId: Number,
       minAiAgentId: Number,
       words: [String],
+      messageWords: [String],
+      noteWords: [String],
+      wordsRules: Number,
       queueGroup: Number,
       queueKeys: Schema.Types.Mixed,
       workedOn: Schema.Types.Mixed,

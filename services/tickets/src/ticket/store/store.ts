@@ -13,6 +13,7 @@ import { type TicketState, ticketFields } from '../rules/fields.ts';
 import type { QueueChange } from '../rules/queue-keys.ts';
 import type { WorkedOnChange } from '../rules/worked-on.ts';
 import {
+  addedWords,
   areSearched,
   documentUpdate,
   erasedFields,
@@ -24,7 +25,10 @@ import {
   storedFields,
   storedTicket,
   type TicketUpdate,
+  type TicketWords,
   toDocument,
+  wordsField,
+  wordsRules,
   workedOnUpdate,
 } from './document.ts';
 import { isNotDeleted, type TicketCollection } from './schema.ts';
@@ -69,6 +73,17 @@ export interface TicketStore {
    * nothing happens if it was changed since it was read. `reader` causes it.
    */
   setBodyFields(ticket: TicketState, reader: EventActor): Promise<void>;
+  /** Marks the words of a ticket as outdated, before one of its messages gets another text. Units: `now` in ms. */
+  outdateWords(id: number, now: number): Promise<void>;
+  /** Finds tickets with outdated words, deleted ones too, with a higher id than one. */
+  outdatedIds(after: number, limit: number): Promise<number[]>;
+  /** Finds a ticket if its words are outdated. */
+  findOutdated(id: number): Promise<OutdatedTicket | undefined>;
+  /**
+   * Stores the words of a ticket, none of a deleted one. This is no change of the ticket. Returns false if it or a message
+   * was changed since it was read.
+   */
+  setWords(found: OutdatedTicket, words: TicketWords | undefined): Promise<boolean>;
   /** Deletes a ticket. Returns false if it is no longer in the version that was read, or is reserved for a bulk. */
   erase(ticket: TicketState, event: TicketEvent, at: Date): Promise<boolean>;
 }
@@ -78,6 +93,16 @@ export interface TicketMessages extends Pick<StoredTicket, 'conversationIds' | '
   openingMessageId: number | null;
   /** The files that the ticket itself lists. */
   attachments: readonly AttachmentState[];
+}
+
+/** A ticket whose words are outdated. */
+export interface OutdatedTicket {
+  id: number;
+  version: number;
+  /** The number of the rules by which its words were made, as it is stored. */
+  rules: number | null;
+  /** Undefined if it was deleted. */
+  stored: StoredTicket | undefined;
 }
 
 /** Some of the tickets that were looked for. */
@@ -190,9 +215,11 @@ export function ticketStore(
     async update(update) {
       const { after, changed, event } = update.change;
       const { id, version } = after;
-      const words = areSearched(changed) ? await splitWords(searchedTexts(after), event.actor) : undefined;
+      const own = areSearched(changed) ? await splitWords(searchedTexts(after), event.actor) : undefined;
+      const added = await newWords(tickets, update);
+      if (!added) return false;
       const unchanged = { ...isUnchanged(update.before.ticket, update.bulkId), ...hasMessage(update.conversation) };
-      return change({ id, version, after }, () => updateOne(unchanged, documentUpdate(update, words)));
+      return change({ id, version, after }, () => updateOne(unchanged, documentUpdate(update, { own, added })));
     },
     async setWorkedOn(id, workedOn) {
       await updateOne({ _id: id, ...isNotDeleted }, workedOnUpdate(workedOn));
@@ -203,6 +230,28 @@ export function ticketStore(
       const isOutdated = { _id: id, version, bodyRules: { $not: { $gte: bodyRules } }, ...isNotDeleted };
       await updateOne(isOutdated, { $set: { ...storedFields(ticket, bodyFields), words } });
     },
+    async outdateWords(id, now) {
+      // Another number each time: the version of the ticket does not change.
+      await updateOne({ _id: id, ...isNotDeleted }, { $set: { wordsRules: -now } });
+    },
+    outdatedIds: (after, limit) =>
+      storeCall(async () => {
+        const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit } as const;
+        return (await tickets.find({ _id: { $gt: after }, ...isOutdated }, options).toArray()).map(({ _id }) => _id);
+      }),
+    findOutdated: (id) =>
+      storeCall(async () => {
+        const { wordsRules: _, ...projection } = excludedFromReads;
+        const found = await tickets.findOne({ _id: id, ...isOutdated }, { projection });
+        if (!found) return undefined;
+        const stored = found.deletedAt === undefined ? storedTicket(found) : undefined;
+        return { id, version: found.version, rules: found.wordsRules ?? null, stored };
+      }),
+    setWords: ({ id, version, rules }, words) =>
+      updateOne(
+        { _id: id, version, wordsRules: rules },
+        words ? { $set: { ...words, wordsRules } } : { $set: { wordsRules }, $unset: erasedWords },
+      ),
     erase: (ticket, event, at) =>
       change({ id: ticket.id, version: event.version, after: undefined }, () =>
         updateOne(isUnchanged(ticket, undefined), {
@@ -212,6 +261,25 @@ export function ticketStore(
         }),
       ),
   };
+}
+
+/** A process of an earlier version that deletes a ticket leaves the words that it does not know. */
+const erasedWords = { words: 1, messageWords: 1, noteWords: 1 };
+
+/** Matches documents whose words were made by earlier rules, or are outdated. */
+export const isOutdated: Query = { $or: [{ wordsRules: null }, { wordsRules: { $lt: wordsRules } }] };
+
+/** The words that an update adds for a message. Undefined if the ticket is no longer in the version that was read. */
+async function newWords(
+  tickets: TicketCollection,
+  { before: { ticket }, conversation = {} }: TicketUpdate,
+): Promise<string[] | undefined> {
+  const { words = [] } = conversation;
+  if (words.length === 0) return [];
+  const field = wordsField(conversation);
+  const own = { _id: ticket.id, version: ticket.version };
+  const found = await storeCall(() => tickets.findOne(own, { projection: { [field]: 1 } }));
+  return found ? addedWords(field, found[field] ?? [], words) : undefined;
 }
 
 /** The server sends at most 16 MiB at a time, so not much more than `maxBytes` is read. */
