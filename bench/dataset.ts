@@ -8,7 +8,7 @@ import { bodyRules, bodyTexts } from '../services/tickets/src/text/rules/body-te
 import { newTicket } from '../services/tickets/src/ticket/rules/change.ts';
 import { createdEvent } from '../services/tickets/src/ticket/rules/event.ts';
 import { noSla } from '../services/tickets/src/ticket/rules/sla.ts';
-import { addedWords, searchedTexts, toDocument } from '../services/tickets/src/ticket/store/document.ts';
+import { searchedTexts, toDocument } from '../services/tickets/src/ticket/store/document.ts';
 import { type TicketDocument, ticketIndexes } from '../services/tickets/src/ticket/store/schema.ts';
 import { openCsv } from '../tools/import/csv-rows.ts';
 import { mapRow, planMapping } from '../tools/import/map-row.ts';
@@ -137,14 +137,14 @@ function toTicket(index: number, texts: readonly Texts[], words: readonly string
     },
     { id: toId(index), now, creator: { profileId: null, isHuman: false }, lastAgentRouting: false, sla: noSla },
   );
-  const { outboxSince: _, ...document } = toDocument(ticket, splitWords(searchedTexts(ticket)), {
-    event: createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }),
-  });
+  const ofMessages = Array.from(
+    { length: otherMessages },
+    (_, nth) => words[mixed(index, 10 + nth) % words.length] ?? [],
+  );
+  const parts = { event: createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }) };
+  const { outboxSince: _, ...document } = toDocument(ticket, splitWords(searchedTexts(ticket)), parts, [
+    ...new Set(ofMessages.flat()),
+  ]);
   // The outbox is empty, as if the event had been sent.
-  const messageWords: string[] = [];
-  for (let nth = 1; nth <= otherMessages; nth++) {
-    const others = words[mixed(index, 10 + nth) % words.length] ?? [];
-    messageWords.push(...addedWords('messageWords', messageWords, others));
-  }
-  return { ...document, messageWords, outbox: [] };
+  return { ...document, outbox: [] };
 }

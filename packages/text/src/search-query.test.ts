@@ -74,8 +74,10 @@ describe('a search finds', () => {
   });
 });
 
-it('a search has at most 32 terms, and none without words', () => {
+it('a search has at most 32 words, each pair of characters as one, and none without words', () => {
   const words = Array.from({ length: 40 }, (_, at) => `w${at}`);
   expect(readSearch(words.join(' '))).toHaveLength(32);
+  const [first, ...others] = readSearch(`one ${'请尽快寄送报价单给我们'.repeat(50)} last`);
+  expect([first, others.map(([pairs]) => pairs?.length)]).toEqual([[[{ word: 'one', isBeginning: true }]], [31]]);
   for (const q of ['', ' ?! ', '\u200b', '.,-']) expect(readSearch(q)).toEqual([]);
 });

@@ -32,8 +32,8 @@ export interface SearchOptions {
 /** Makes a word that is sought. */
 type Sought = (word: string) => SoughtWord;
 
-/** The most terms of a search. */
-const maxTerms = 32;
+/** The most words that a search seeks. */
+const maxWords = 32;
 /** The characters of a search that are read. */
 const maxSearchLength = 4096;
 
@@ -42,7 +42,7 @@ const maxSearchLength = 4096;
  * beginnings from three characters on, usually. A number matches however its groups are written, a telephone number with and
  * without the code of its country, a word with umlauts in both spellings.
  *
- * Shape: at most 32 terms; empty for a text without words.
+ * Shape: at most 32 words, of all terms together; empty for a text without words.
  */
 export function readSearch(q: string, { defaultCountry = null, leastBeginning = 3 }: SearchOptions = {}): SearchTerm[] {
   const text = q
@@ -67,7 +67,18 @@ export function readSearch(q: string, { defaultCountry = null, leastBeginning = 
     end = number.index + number.text.length;
   }
   for (const term of wordTerms(text.slice(end), sought)) add(term);
-  return [...terms.values()].slice(0, maxTerms);
+  return firstWords([...terms.values()]);
+}
+
+/** The terms that have at most `maxWords` words together; of one that has more, its first ones. */
+function firstWords(terms: readonly SearchTerm[]): SearchTerm[] {
+  let left = maxWords;
+  return terms.flatMap((term) => {
+    if (left <= 0) return [];
+    const kept = term.map((words) => words.slice(0, left));
+    left -= Math.max(...kept.map((words) => words.length));
+    return [kept];
+  });
 }
 
 const isPhone = ({ text }: WrittenNumber) => /^[+0]/.test(text);

@@ -30,6 +30,15 @@ test('reads a text whose characters expand only up to three times its length', (
   expect(splitWords([`${'한국 '.repeat(50_000)}last`])).toContain('last');
 });
 
+test('tries to read 500 telephone numbers at most', () => {
+  const numbers = (first: number) =>
+    Array.from({ length: 400 }, (_, at) => `+4930${1_000_000 + first + at}`).join(', ');
+  expect(splitWords([numbers(0)], 10_000)).toContain('49301000399');
+  // Each of these is tried in eight lengths.
+  const tables = Array.from({ length: 2000 }, () => '00 00 00 00 00 00 00 00').join(', ');
+  expect(splitWords([`${tables}, +49 30 1234567`])).toContain('1234567');
+});
+
 test('splits a long text into the same words as its parts', () => {
   const parts = Array.from({ length: 1900 }, (_, index) => `wórt${index}`);
   expect(splitWords([parts.join(' ')])).toEqual(parts.map((word) => word.replace('ó', 'o')));

@@ -21,10 +21,11 @@ const defaultMaxWords = 2000;
  */
 export function splitWords(texts: readonly (string | number | null)[], maxWords = defaultMaxWords): string[] {
   const words = new Set<string>();
+  const attempts = { left: maxPhoneAttempts };
   for (const text of texts) {
     if (text === null) continue;
     for (const [piece, written] of foldedPieces(String(text).slice(0, maxWordsTextLength))) {
-      for (const word of wordsIn(piece, written)) {
+      for (const word of wordsIn(piece, written, attempts)) {
         if (words.size >= maxWords) return [...words];
         words.add(word.slice(0, maxWordLength));
       }
@@ -33,14 +34,14 @@ export function splitWords(texts: readonly (string | number | null)[], maxWords 
   return [...words];
 }
 
-function* wordsIn(piece: string, written: string): Generator<string> {
+function* wordsIn(piece: string, written: string, attempts: PhoneAttempts): Generator<string> {
   for (const [token] of piece.matchAll(tokens)) {
     const plain = token.replace(/[+#]+$/, '');
     for (const part of scriptParts(plain)) yield* isSpaceless(part) ? characterPairs(part) : [part];
     if (plain !== token) yield token;
   }
   for (const [word] of umlautWords(written).matchAll(letterRuns)) yield word;
-  for (const number of findNumbers(piece)) yield* numberWords(number);
+  for (const number of findNumbers(piece)) yield* numberWords(number, attempts);
 }
 
 const letterRuns = /[\p{L}\p{N}]+/gu;
@@ -102,14 +103,14 @@ export function* findNumbers(text: string): Generator<WrittenNumber> {
 }
 
 /** The words of a number without what stands between its groups, from each of these on. */
-function* numberWords(number: WrittenNumber): Generator<string> {
+function* numberWords(number: WrittenNumber, attempts: PhoneAttempts): Generator<string> {
   const { letters, groups } = number;
   if (letters !== '') yield joinGroups([letters, ...groups]);
   for (let at = 0; at < (number.isIban ? 1 : groups.length - 1); at++) {
     const word = joinGroups(groups.slice(at));
     if (word.length >= leastDigits) yield word;
   }
-  if (!number.isIban) yield* phonesIn(number, null);
+  if (!number.isIban) yield* phonesIn(number, null, attempts);
 }
 
 /** The groups of a number without what stands between them. */
@@ -119,14 +120,28 @@ export function joinGroups(groups: readonly string[]): string {
 
 /** The most groups of a telephone number. */
 const maxPhoneGroups = 8;
+/** How often telephone numbers are tried to be read in all texts together. An attempt takes about 10 µs. */
+const maxPhoneAttempts = 500;
+
+/** How many attempts to read a telephone number are left. */
+interface PhoneAttempts {
+  left: number;
+}
 
 /** The spellings of the telephone numbers that begin with a group of a number. */
-export function* phonesIn({ text, groups }: WrittenNumber, defaultCountry: DefaultCountry): Generator<string> {
+export function* phonesIn(
+  { text, groups }: WrittenNumber,
+  defaultCountry: DefaultCountry,
+  attempts: PhoneAttempts = { left: maxPhoneAttempts },
+): Generator<string> {
+  // A number without the code of a country is none without a country.
+  const prefix = defaultCountry === null ? '00' : '0';
   for (const [at, group] of groups.entries()) {
     const plus = at === 0 && text.startsWith('+') ? '+' : '';
-    if (plus === '' && !group.startsWith('0')) continue;
+    if (plus === '' && !group.startsWith(prefix)) continue;
     // Other numbers may follow.
-    for (let end = Math.min(groups.length, at + maxPhoneGroups); end > at; end--) {
+    for (let end = Math.min(groups.length, at + maxPhoneGroups); end > at && attempts.left > 0; end--) {
+      attempts.left -= 1;
       const spellings = phoneSpellings(plus + groups.slice(at, end).join(' '), defaultCountry);
       if (spellings.length === 0) continue;
       yield* spellings;

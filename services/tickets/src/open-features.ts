@@ -255,7 +255,7 @@ export function openFeatures(parts: FeatureParts) {
     mail: {
       ...bind(inboundMail, { receiveMail }),
       ...bind(rawMail, { getRawMail }),
-      ...bind({ ...rawMail, mailReader, textWork, commit, ...refreshing }, { readMailAgain }),
+      ...bind({ ...rawMail, tickets, mailReader, textWork, commit, ...refreshing }, { readMailAgain }),
     },
     history: bind(
       { history: stores.history, historyEntryIds: idSequence(connection, 'historyEntry'), runtime },

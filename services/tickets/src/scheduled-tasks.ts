@@ -39,7 +39,7 @@ export function scheduledTasks(deps: TaskDeps): ScheduledTask[] {
     { name: 'forward requests for analyses', everyMs: 2_000, run: () => forwardAnalysisRequests(deps.requests) },
     { name: 'sweep unseen messages', everyMs: 60_000, run: () => sweepUnseenMessages(message) },
     { name: 'sweep unseen message ids', everyMs: 60_000, run: () => sweepUnseenMessageIds(message) },
-    { name: 'refresh search words', everyMs: 10_000, run: () => refreshOutdated(deps.words) },
+    { name: 'refresh search words', everyMs: 2_000, run: () => refreshOutdated(deps.words) },
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(deps.tag) },
     { name: 'sweep files', everyMs: 60_000, run: () => sweepTicketFiles(deps.attachment) },
     { name: 'remove old raw mails', everyMs: 600_000, run: () => removeOldRawMails(deps.rawMail) },

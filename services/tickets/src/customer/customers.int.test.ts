@@ -259,7 +259,7 @@ describe('a new ticket', () => {
   });
 
   test('of a caller gets the only customer with the number, unless the message shows another', async () => {
-    const phones = { 'T-1': '030/7 77 77', 'T-2': '+49 30 88888', 'T-3': '0049 (0)30 88888' };
+    const phones = { 'T-1': '030/7 77 77', 'T-2': '+49 30 88888', 'T-3': '0049 (0)30 88888', 'T-4': '+43 1 5878900' };
     await importCustomers(Object.entries(phones).map(([id, phone]) => ({ id, phone, contracts: [{ id: `${id}-C` }] })));
     const call = (callerNumber: string, given = {}) => post({ channel: 'phone', callerNumber, ...given });
     const nobody = { customerId: null, contractId: null, customerLegitimation: 0 };
@@ -267,6 +267,9 @@ describe('a new ticket', () => {
     expect(await call('0049 30 12345')).toMatchObject({ ...nobody, customerId: 'K-1001' });
     expect(await call('+49 30 88888')).toMatchObject(nobody);
     expect(await call('+49 30 99999')).toMatchObject(nobody);
+    // Digits that another country has too: Kiel and Vienna.
+    expect(await call('0431 5878900')).toMatchObject(nobody);
+    expect(await call('+43 1 5878900')).toMatchObject({ ...nobody, customerId: 'T-4' });
     expect(await call('03077777', { body: 'V-8001' })).toMatchObject({ customerId: 'K-2002', contractId: 'V-8001' });
     expect(await call('03077777', { contractId: 'V-8001' })).toMatchObject({ customerId: 'K-2002' });
   });

@@ -7,7 +7,7 @@ import {
   type Customer,
   type CustomerCopy,
   hasPhone,
-  phoneForms,
+  phoneNumbers,
   toCustomerCopy,
 } from './rules/customer.ts';
 import { hasEmail, identifyCustomer, type Mentions, mentionsIn } from './rules/identify.ts';
@@ -185,25 +185,13 @@ async function detect(customers: CustomerDirectory, traces: Traces, options: Erp
   // Otherwise other customers may fit as well, or have the address.
   const isComplete = matches.length < maxMatches;
   const isSenderKnown = hasSender || isComplete ? hasSender : undefined;
-  const found = isComplete
-    ? (identifyCustomer(matches, traces) ?? (await findCaller(customers, matches, phone)))
-    : undefined;
+  const numbers = phone === null ? [] : phoneNumbers(phone, await customers.country());
+  const isCaller = (customer: Customer) => hasPhone(customer, numbers);
+  const found = isComplete ? identifyCustomer(matches, { ...traces, isCaller }) : undefined;
   if (!found) return { ...nobody, customer: null, isSenderKnown };
   const { customer, contractId } = found;
   await customers.keep(customer, options.ticketId);
   return { customerId: customer.id, contractId, customer, isSenderKnown };
-}
-
-/** The only customer with the telephone number of the caller. */
-async function findCaller(
-  customers: CustomerDirectory,
-  matches: readonly Customer[],
-  phone: string | null,
-): Promise<{ customer: Customer; contractId: null } | undefined> {
-  if (phone === null) return undefined;
-  const forms = phoneForms(phone, await customers.country());
-  const [customer, ...others] = matches.filter((one) => hasPhone(one, forms));
-  return customer && others.length === 0 ? { customer, contractId: null } : undefined;
 }
 
 /** Reads the customer of a ticket: that of its contract, if the ERP system knows the contract, else the one it has. */

@@ -20,12 +20,14 @@ import type { TextWork } from '../text/work.ts';
 import type { Commit } from '../ticket/commit.ts';
 import type { TicketInput } from '../ticket/rules/fields.ts';
 import { ticketSubject } from '../ticket/store/document.ts';
+import type { TicketStore } from '../ticket/store/store.ts';
 import type { MailFile, ParsedMail } from './mail.ts';
 import { type RawMailDeps, readRawMail } from './raw-mail.ts';
 import type { MailReader } from './reader.ts';
 import { attachMailFiles, readMail } from './to-ticket.ts';
 
 interface ReadAgainDeps extends RawMailDeps, RefreshesWords {
+  tickets: Pick<TicketStore, 'findMessages' | 'outdateWords'>;
   mailReader: Pick<MailReader, 'read'>;
   textWork: Pick<TextWork, 'bodyFields'>;
   commit: Commit;
@@ -102,6 +104,7 @@ async function replaceTexts(
   const header = () => eventHeaderFor({ runtime }, call);
   const { stored, messages } = await findConversation(deps, message);
   if (stored) {
+    await deps.tickets.outdateWords(ticketId);
     const dropped = await replaceStored(deps, message, replacement);
     replacement.onListed();
     await deps.commit({

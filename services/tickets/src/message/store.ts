@@ -24,11 +24,9 @@ export interface StoredConversation {
 }
 
 /** The fields of a message of which its search words are made. */
-export type SearchedMessage = Pick<ConversationState, (typeof searchedFields)[number]>;
+type SearchedConversation = Pick<ConversationState, (typeof searchedFields)[number]>;
 
-const searchedFields = [
-  ...(['direction', 'private', 'subject', 'from', 'fromName', 'to', 'cc', 'bcc', 'bodyPlain'] as const),
-];
+const searchedFields = ['direction', 'private', 'from', 'fromName', 'to', 'cc', 'bcc', 'subject', 'bodyPlain'] as const;
 
 /** A message that may be in no ticket, and since when. */
 interface UnseenMessage {
@@ -55,8 +53,8 @@ export interface ConversationStore {
   insert(conversation: ConversationState, mail: MailDocument | null): Promise<boolean>;
   find(id: number): Promise<StoredConversation | undefined>;
   findSome(ids: readonly number[]): Promise<StoredConversation[]>;
-  /** What the search words of messages are made of, in the order of their ids. */
-  findSearched(ids: readonly number[]): Promise<SearchedMessage[]>;
+  /** Finds the fields of which the search words of messages are made, in the order of their ids; `isNote`: of notes only, or not of notes. */
+  findSearched(ids: readonly number[], isNote?: boolean): Promise<SearchedConversation[]>;
   /** The sizes of the messages of a ticket, oldest first, also of those that the ticket does not have yet. The index has them. */
   findSizes(ticketId: number): Promise<{ id: number; bytes: number }[]>;
   /** The files of those messages of a ticket that list some, also of messages that the ticket does not have yet. */
@@ -108,11 +106,12 @@ export function conversationStore(connection: Connection): ConversationStore {
       }),
     findSome: (ids) =>
       storeCall(async () => (await conversations.find({ _id: { $in: [...ids] } }).toArray()).map(toStored)),
-    findSearched: (ids) =>
+    findSearched: (ids, isNote) =>
       storeCall(async () => {
+        const query = { _id: { $in: [...ids] }, ...(isNote === undefined ? {} : { private: isNote }) };
         const projection = Object.fromEntries(searchedFields.map((name) => [name, 1]));
         const options = { projection, sort: { _id: 1 } } as const;
-        return (await conversations.find({ _id: { $in: [...ids] } }, options).toArray()).map(fromDocument);
+        return (await conversations.find(query, options).toArray()).map(fromDocument);
       }),
     findSizes: (ticketId) =>
       storeCall(async () => {

@@ -105,15 +105,17 @@ async function applyOnce(
 
 /** Stores the changes of a draft or a note. A note is found by its words, which a process that dies has outdated before. */
 async function store(
-  { messages, tickets, refreshWords, runtime }: UpdateConversationDeps,
+  { messages, tickets, refreshWords }: UpdateConversationDeps,
   { caller }: Call,
   { isDraft }: FoundConversation,
   { stored, set }: { stored: StoredConversation; set: Partial<ConversationInput> },
 ): Promise<boolean> {
   const { ticketId } = stored.conversation;
-  if (!isDraft) await tickets.outdateWords(ticketId, runtime.now());
+  if (isDraft) return messages.conversations.update(stored, { set, mail: null });
+  await tickets.outdateWords(ticketId);
   const isStored = await messages.conversations.update(stored, { set, mail: null });
-  if (!isDraft) await refreshWords(ticketId, caller);
+  await tickets.outdateWords(ticketId);
+  await refreshWords(ticketId, caller);
   return isStored;
 }
 

@@ -3,12 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
 import { defaultSettings } from '../settings.ts';
+import type { KnownSubchannel } from '../ticket/rules/subchannels.ts';
 
 let tickets: TicketsHarness;
 let database: Database;
 
 beforeAll(async () => {
-  tickets = await startHarness({ settings: async () => ({ ...defaultSettings, mailFrom: 'desk@example.org' }) });
+  const mailbox: KnownSubchannel = { enabled: true, interface: 'imap', channel: 1, address: 'desk@example.org' };
+  const subchannels = new Map([[1, mailbox]]);
+  tickets = await startHarness({
+    settings: async () => ({ ...defaultSettings, mailFrom: 'desk@example.org', subchannels }),
+  });
   database = await tickets.openDatabase();
 });
 afterAll(async () => {
@@ -77,6 +82,38 @@ test('an outgoing ticket is found by its recipients', async () => {
   expect(await found('ira@fifth.example')).toEqual([path]);
 });
 
+test('a ticket that is made outgoing is found by its recipients, and no longer when it is made incoming', async () => {
+  const fields = { externalTicketId: 'TURN', channel: 'email', subject: 'Wende', to: ['uma@sixth.example'] };
+  const { id } = await request('POST', '/ticket', { ...fields, direction: 'in' });
+  expect(await found('uma@sixth.example')).toEqual([]);
+  await request('POST', '/ticket', { ...fields, direction: 'out' });
+  expect(await found('uma@sixth.example')).toEqual([`/ticket/${id}`]);
+  await request('POST', '/ticket', { ...fields, direction: 'in' });
+  expect(await found('uma@sixth.example')).toEqual([]);
+});
+
+test('the first message that was sent is found by its subject when the ticket has another one', async () => {
+  const path = await newTicket({
+    direction: 'out',
+    from: undefined,
+    to: ['ina@seventh.example'],
+    subchannelId: 1,
+    subject: 'Erstfassung',
+  });
+  expect((await documentOf(path)).conversationIds).toHaveLength(1);
+  const { version } = await documentOf(path);
+  const patched = { id: Number(path.split('/').at(-1)), subject: 'Zweitfassung' };
+  await tickets.request('PATCH', '/ticket', { body: [patched] });
+  expect((await documentOf(path)).version).toBe(version + 1);
+  const both = [await found('erstfassung'), await found('zweitfassung')];
+  await setTicket(path, { $unset: { wordsRules: 1 } });
+  await refresh();
+  expect([both, [await found('erstfassung'), await found('zweitfassung')]]).toEqual([
+    [[path], [path]],
+    [[path], [path]],
+  ]);
+});
+
 test('a draft is found when it is published', async () => {
   const path = await newTicket();
   const { id } = await write(path, 'Kulanzgutschrift', { isDraft: true });
@@ -97,6 +134,20 @@ test('a note is found by its words after a change, and no longer by those before
   expect([await found('stammkundin'), await found('vermerk')]).toEqual([[], [path]]);
 });
 
+test('notes of one ticket that are changed at once are found by their new words only', async () => {
+  const path = await newTicket();
+  const word = (round: number, nth: number) => `runde${round}stand${nth}`;
+  const notes = await Promise.all([0, 1, 2, 3].map((nth) => write(path, word(0, nth), { private: true })));
+  for (let round = 1; round <= 5; round++) {
+    const change = ({ id }: { id: number }, nth: number) =>
+      request('PATCH', `${path}/conversation/${id}`, content(word(round, nth)));
+    await Promise.all(notes.map(change));
+    for (const nth of notes.keys()) {
+      expect([await found(word(round - 1, nth)), await found(word(round, nth))]).toEqual([[], [path]]);
+    }
+  }
+});
+
 test('messages that are added at once are all found', async () => {
   const path = await newTicket();
   const words = Array.from({ length: 12 }, (_, nth) => `gleichzeitig${String.fromCharCode(97 + nth)}`);
@@ -104,17 +155,21 @@ test('messages that are added at once are all found', async () => {
   expect(await found(words.join(' '))).toEqual([path]);
 });
 
-test('a ticket has at most 5,000 words of messages and 2,000 of notes: those of the first ones', async () => {
+test('the first 10,000 words of messages count and the first 5,000 of notes, of each message 2,000', async () => {
   const path = await newTicket({ externalTicketId: 'EXT-LONG' });
   const words = (name: string, count: number) => Array.from({ length: count }, (_, nth) => `${name}${nth}x`).join(' ');
-  for (const name of ['eins', 'zwei', 'drei']) await write(path, words(name, 2500));
-  for (const name of ['vier', 'fuenf']) await write(path, words(name, 1500), { private: true });
-  const { messageWords, noteWords } = await documentOf(path);
-  expect([messageWords.length, noteWords.length]).toEqual([5000, 2000]);
-  for (const q of ['eins1900x', 'zwei1900x', 'vier1499x', 'fuenf400x', 'ext-long'])
-    expect(await found(q)).toEqual([path]);
-  // Of one message 2,000 words are read.
-  for (const q of ['eins2000x', 'drei2499x', 'fuenf501x']) expect(await found(q)).toEqual([]);
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await write(path, words(name, 2500));
+  for (const name of ['u', 'v', 'w']) await write(path, words(name, 1990), { private: true });
+  const { wordCounts, messageWords, noteWords } = await documentOf(path);
+  expect(wordCounts).toEqual({ messageWords: 10_000, noteWords: 5000 });
+  expect([messageWords.length < 10_000, noteWords.length <= 5000]).toEqual([true, true]);
+  for (const q of ['a1900x', 'e1900x', 'v1900x', 'w900x', 'ext-long']) expect([q, await found(q)]).toEqual([q, [path]]);
+  for (const q of ['a2000x', 'f1x', 'w1100x']) expect([q, await found(q)]).toEqual([q, []]);
+  await setTicket(path, { $unset: { wordsRules: 1 } });
+  await refresh();
+  const again = await documentOf(path);
+  expect(again.wordCounts).toEqual(wordCounts);
+  expect([new Set(again.messageWords), new Set(again.noteWords)]).toEqual([new Set(messageWords), new Set(noteWords)]);
 });
 
 test('the ids of a ticket are found however long its text is', async () => {

@@ -1,13 +1,20 @@
-import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { setImmediate } from 'node:timers/promises';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
-import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import type { EventActor } from '../rules/event-header.ts';
 import type { TextWork } from '../text/work.ts';
-import { addedWords, maxWordsOf, searchedTexts, type TicketWords, wordsField } from '../ticket/store/document.ts';
+import {
+  fieldsWithRoom,
+  messageTexts,
+  type SearchedMessage,
+  searchedTexts,
+  type TicketWords,
+  wordsField,
+  wordsWithRoom,
+} from '../ticket/store/document.ts';
 import type { OutdatedTicket, TicketStore } from '../ticket/store/store.ts';
-import type { ConversationStore, SearchedMessage } from './store.ts';
+import type { ConversationStore } from './store.ts';
 
 export interface MessageWordsDeps {
   tickets: Pick<TicketStore, 'findOutdated' | 'outdatedIds' | 'setWords'>;
@@ -23,50 +30,49 @@ export interface RefreshesWords {
   refreshWords(ticketId: number, actor: EventActor): Promise<void>;
 }
 
-/**
- * The search words of a message: of its subject, its text, and the people it is from or to. The sender of an outgoing
- * message, and the recipient of an incoming one, are this system.
- *
- * Errors: sandbox_busy, sandbox_crashed, for a long text.
- */
+/** The search words of a message. Errors: sandbox_busy, sandbox_crashed, for a long text. */
 export function messageWords(
   textWork: Pick<TextWork, 'words'>,
-  { direction, from, fromName, to, cc, bcc, subject, bodyPlain }: SearchedMessage,
+  message: SearchedMessage,
   actor: EventActor,
 ): Promise<string[]> {
-  const people =
-    direction === Direction.IN ? [from, fromName] : direction === Direction.OUT ? [...to, ...cc, ...bcc] : [];
-  return textWork.words([subject, ...people, bodyPlain], actor);
+  return textWork.words(messageTexts(message), actor);
 }
 
+/** A ticket that is changed all the time waits for the scheduler. */
+const maxAttempts = 3;
+
 /**
- * Makes the words of a ticket again if its messages have others now. It happens after a write that cannot be taken back,
- * so an error is logged only: `refreshOutdated` tries again.
+ * Makes the words of a ticket again if they are outdated. It happens after a write that cannot be taken back, so an error
+ * is logged only: `refreshOutdated` tries again.
  */
 export async function refreshWords(deps: MessageWordsDeps, ticketId: number, actor: EventActor): Promise<void> {
   try {
-    await retryOnConflict(deps.runtime, 'The ticket is being changed too often.', async () => {
+    for (let nth = 1; nth <= maxAttempts; nth++) {
       const found = await deps.tickets.findOutdated(ticketId);
-      if (!found) return;
-      return (await deps.tickets.setWords(found, await makeWords(deps, found, actor))) ? undefined : conflict;
-    });
+      if (!found || (await deps.tickets.setWords(found, await makeWords(deps, found, actor)))) return;
+    }
   } catch (error) {
     deps.log.warn({ err: error, ticketId }, 'the search words of a ticket are outdated');
   }
 }
 
 const batch = 100;
+/** The scheduler pauses after so many, so that it can stop. */
+const maxTickets = 1000;
 
 /**
- * Makes the words of all tickets whose words are outdated: those of earlier versions, and those whose process died after
- * it had changed a message. One that fails is tried again later, and does not stop the others.
+ * Makes the words of tickets whose words are outdated: those of earlier versions, and those whose process died after it had
+ * changed a message. One that fails is tried again later, and does not stop the others. Several processes share the work:
+ * each begins anywhere among the next tickets, and leaves out those that another one has done.
  */
 export async function refreshOutdated(deps: MessageWordsDeps): Promise<void> {
   const actor = serviceCaller('tickets');
   let after = 0;
-  for (;;) {
+  for (let done = 0; done < maxTickets; done += batch) {
     const ids = await deps.tickets.outdatedIds(after, batch);
-    for (const id of ids) await refreshWords(deps, id, actor);
+    const first = Math.floor(deps.runtime.random() * ids.length);
+    for (const id of [...ids.slice(first), ...ids.slice(0, first)]) await refreshWords(deps, id, actor);
     if (ids.length < batch) return;
     after = ids.at(-1) ?? 0;
   }
@@ -82,20 +88,24 @@ async function makeWords(
 ): Promise<TicketWords | undefined> {
   if (!stored) return undefined;
   const { ticket, conversationIds } = stored;
-  const words: TicketWords = {
-    words: await textWork.words(searchedTexts(ticket), actor),
-    messageWords: [],
-    noteWords: [],
-  };
-  const hasRoom = () =>
-    words.messageWords.length < maxWordsOf.messageWords || words.noteWords.length < maxWordsOf.noteWords;
-  // The words of the first message are those of the ticket.
-  const ids = conversationIds.filter((id) => id !== ticket.openingMessageId);
-  for (let at = 0; at < ids.length && hasRoom(); at += messagesAtOnce) {
-    for (const message of await conversations.findSearched(ids.slice(at, at + messagesAtOnce))) {
+  const words = { messageWords: new Set<string>(), noteWords: new Set<string>() };
+  const wordCounts = { messageWords: 0, noteWords: 0 };
+  for (let at = 0; at < conversationIds.length; at += messagesAtOnce) {
+    const [field, ...others] = fieldsWithRoom(wordCounts);
+    if (!field) break;
+    const isNote = others.length > 0 ? undefined : field === 'noteWords';
+    for (const message of await conversations.findSearched(conversationIds.slice(at, at + messagesAtOnce), isNote)) {
       const field = wordsField({ isNote: message.private });
-      words[field].push(...addedWords(field, words[field], await messageWords(textWork, message, actor)));
+      const added = wordsWithRoom(field, wordCounts, await messageWords(textWork, message, actor));
+      for (const word of added) words[field].add(word);
+      wordCounts[field] += added.length;
+      await setImmediate();
     }
   }
-  return words;
+  return {
+    words: await textWork.words(searchedTexts(ticket), actor),
+    messageWords: [...words.messageWords],
+    noteWords: [...words.noteWords],
+    wordCounts,
+  };
 }

@@ -80,8 +80,9 @@ export function isSameEmail(left: string | null, right: string | null): boolean 
 }
 
 /**
- * The forms in which telephone numbers are compared: those of the digits as they are written, and of the spellings, without
- * the zeros before them. A stored number has them without a country, so that the country can change.
+ * The forms in which telephone numbers are sought: those of the digits as they are written, and of the spellings, without
+ * the zeros before them. A stored number has them without a country, so that the country can change. Numbers of two
+ * countries can have one in common.
  */
 export function phoneForms(phone: string, country: DefaultCountry): string[] {
   const spellings = [phone, ...phoneSpellings(phone, country)];
@@ -94,9 +95,19 @@ export function internationalPhone(phone: string, country: DefaultCountry): stri
   return digits === undefined ? phone : `+${digits}`;
 }
 
-/** Whether a customer has a telephone number. */
-export function hasPhone({ phone }: Customer, forms: readonly string[]): boolean {
-  return phone !== null && phoneForms(phone, null).some((form) => forms.includes(form));
+/**
+ * The numbers by which a telephone is known: with a country, that of E.164 with its `+`, and the one that is dialled in the
+ * country; without, the digits as they are written.
+ */
+export function phoneNumbers(phone: string, country: DefaultCountry): string[] {
+  const [international, national] = phoneSpellings(phone, country);
+  if (international === undefined) return [phone.replace(/[^\d+]/g, '')];
+  return [`+${international}`, ...(national === undefined ? [] : [national])];
+}
+
+/** Whether a customer has one of the numbers of a telephone. */
+export function hasPhone({ phone }: Customer, numbers: readonly string[]): boolean {
+  return phone !== null && phoneNumbers(phone, null).some((number) => numbers.includes(number));
 }
 
 /** The contract of a customer with an id, without regard to case. */

@@ -24,6 +24,8 @@ export interface StoredTicket {
   /** Its messages that are not drafts, and its drafts, by id. A list of tickets does not read them. */
   conversationIds: readonly number[];
   draftIds: readonly number[];
+  /** How many search words its messages and its notes have, those of each message counted. */
+  wordCounts: Readonly<WordCounts>;
 }
 
 /** Refers to a ticket as the subject of a stored response, which may not be sent again after the ticket is deleted. */
@@ -39,6 +41,7 @@ export function newStoredTicket(ticket: TicketState): StoredTicket {
     manualWorkEntries: 0,
     conversationIds: [],
     draftIds: [],
+    wordCounts: noWords,
   };
 }
 
@@ -48,6 +51,7 @@ export const excludedFromReads = {
   messageWords: 0,
   noteWords: 0,
   wordsRules: 0,
+  wordsRevision: 0,
   outbox: 0,
   outboxSince: 0,
   unsent: 0,
@@ -60,6 +64,7 @@ export const excludedFromReads = {
 export const readDocument = documentReader<TicketDocument>([
   ...['_id', ...ticketFieldNames, 'minTagId', 'minAiAgentId'],
   ...['workedOn', 'manualWorkEntries', 'appliedRequests', 'reservedBy', 'conversationIds', 'draftIds', 'deletedAt'],
+  'wordCounts',
 ]);
 
 export function storedTicket(document: TicketDocument): StoredTicket {
@@ -75,6 +80,7 @@ export function storedTicket(document: TicketDocument): StoredTicket {
     manualWorkEntries: document.manualWorkEntries,
     conversationIds: document.conversationIds ?? [],
     draftIds: document.draftIds ?? [],
+    wordCounts: document.wordCounts ?? noWords,
   };
 }
 
@@ -87,19 +93,21 @@ export interface NewTicketParts {
   conversationIds?: number[];
 }
 
-/** The document of a new ticket with its search words. */
+/** The document of a new ticket with its search words, and those of its first message if that is stored apart. */
 export function toDocument(
   ticket: TicketState,
   words: string[],
   { event, appliedRequest, conversationIds = [] }: NewTicketParts,
+  messageWords: string[] = [],
 ): TicketDocument {
   return {
     _id: ticket.id,
     ...storedFields(ticket, ticketFieldNames),
     ...orderFields(ticket),
     words,
-    messageWords: [],
+    messageWords,
     noteWords: [],
+    wordCounts: { ...noWords, messageWords: messageWords.length },
     wordsRules,
     version: ticket.version,
     workedOn: {},
@@ -125,21 +133,36 @@ const fromDocument: (document: TicketDocument) => TicketState = compileObject<Ti
  */
 export const wordsRules = 1;
 
-/** The fields that the full text search covers. The longest text is last, so that the words of the others always count. */
+/** The fields of a ticket that the full text search covers, whatever its first message is. */
 const searched = [
-  ...(['externalTicketId', 'callerNumber', 'customerId', 'contractId', 'from', 'fromName'] as const),
-  ...(['subject', 'summary', 'bodyPlain'] as const),
+  ...(['externalTicketId', 'callerNumber', 'customerId', 'contractId', 'from', 'fromName', 'summary'] as const),
 ];
 
-const searchedOfOutgoing = ['to', 'cc', 'bcc'] as const;
+const searchedOfMessage = ['direction', 'from', 'fromName', 'to', 'cc', 'bcc', 'subject', 'bodyPlain'] as const;
+
+const isSearched: ReadonlySet<TicketFieldName> = new Set([...searched, ...searchedOfMessage]);
+
+/** The fields of a message that the full text search covers. */
+export type SearchedMessage = Pick<TicketState, (typeof searchedOfMessage)[number]>;
+
+/** The recipients of a message by which it is found. */
+const maxRecipients = 50;
+
+/**
+ * The texts of whose words the search words of a message are made. The sender of an outgoing message, and the recipients
+ * of an incoming one, are this system. The longest text is last, so that the words of the others always count.
+ */
+export function messageTexts({ direction, subject, bodyPlain, ...people }: SearchedMessage): (string | null)[] {
+  const { from, fromName, to, cc, bcc } = people;
+  const sender = direction === Direction.IN ? [from, fromName] : [];
+  const recipients = direction === Direction.OUT ? [...to, ...cc, ...bcc].slice(0, maxRecipients) : [];
+  return [subject, ...sender, ...recipients, bodyPlain];
+}
 
 /** The texts of whose words the search words of a ticket are made. */
 export function searchedTexts(ticket: TicketState): (string | number | null)[] {
-  const recipients = ticket.direction === Direction.OUT ? searchedOfOutgoing.flatMap((name) => ticket[name]) : [];
-  return [ticket.id, ...recipients, ...searched.map((name) => ticket[name])];
+  return [ticket.id, ...searched.map((name) => ticket[name]), ...messageTexts(ticket)];
 }
-
-const isSearched: ReadonlySet<TicketFieldName> = new Set([...searched, ...searchedOfOutgoing]);
 
 /** Whether a change of these fields changes the search words. */
 export function areSearched(changed: readonly TicketFieldName[]): boolean {
@@ -174,7 +197,17 @@ function smallest(ids: readonly number[]): number | null {
 /** The fields that a deletion removes from the document. */
 export const erasedFields: readonly string[] = [
   ...ticketFieldNames.filter((name) => name !== 'version'),
-  ...['minTagId', 'minAiAgentId', 'queueGroup', 'queueKeys', 'words', 'messageWords', 'noteWords'],
+  ...[
+    'minTagId',
+    'minAiAgentId',
+    'queueGroup',
+    'queueKeys',
+    'words',
+    'messageWords',
+    'noteWords',
+    'wordCounts',
+    'wordsRevision',
+  ],
   ...['workedOn', 'manualWorkEntries', 'worklog', 'appliedRequests', 'reservedBy', 'conversationIds', 'draftIds'],
 ];
 
@@ -195,38 +228,38 @@ const keptAppliedRequests = 1000;
 const keptAppliedRequestsMs = 24 * 60 * 60 * 1000;
 const keptWorklogEntries = 1000;
 
-/** The search words that a change sets, and those that it adds for a message. */
-export interface ChangedWords {
-  own?: string[] | undefined;
-  added?: readonly string[];
-}
-
-/** The update of the document that makes a change. */
+/** The update of the document that makes a change. `words` are the search words of the ticket itself, if they change. */
 export function documentUpdate(
   { before, change, workedOn, appliedRequest, bulkId, conversation = {} }: TicketUpdate,
-  { own, added = [] }: ChangedWords,
+  words: string[] | undefined,
 ): Query {
   const { after, changed, event, worklogEntry } = change;
   const { $push, $min } = outboxPush(event);
   const { $set: workedOnSet = {}, $unset = undefined } = workedOn ? workedOnUpdate(workedOn) : {};
   const worklogDocument = worklogEntry && { ...worklogEntry, at: new Date(worklogEntry.at * 1000) };
+  const field = wordsField(conversation);
+  const added = wordsWithRoom(field, before.wordCounts, conversation.words);
+  const counts = {
+    ...(worklogDocument ? { manualWorkEntries: 1 } : {}),
+    ...(added.length > 0 ? { [`wordCounts.${field}`]: added.length } : {}),
+  };
   return {
     $set: {
       ...changedDocument(after, changed),
-      ...(own ? { words: own } : {}),
+      ...(words ? { words } : {}),
       ...(isOutdating(conversation) ? { wordsRules: -1 } : {}),
       ...workedOnSet,
       ...(appliedRequest ? { appliedRequests: withAppliedRequest(before.appliedRequests, appliedRequest) } : {}),
       ...(bulkId === undefined ? {} : { reservedBy: null }),
     },
     ...($unset ? { $unset } : {}),
-    ...(worklogDocument ? { $inc: { manualWorkEntries: 1 } } : {}),
+    ...(Object.keys(counts).length > 0 ? { $inc: counts } : {}),
+    ...(added.length > 0 ? { $addToSet: { [field]: { $each: added } } } : {}),
     $min,
     ...pullMessage(conversation),
     $push: {
       ...$push,
       ...pushMessage(conversation),
-      ...(added.length > 0 ? { [wordsField(conversation)]: { $each: added } } : {}),
       ...(worklogDocument ? { worklog: { $each: [worklogDocument], $slice: -keptWorklogEntries } } : {}),
     },
   };
@@ -236,23 +269,36 @@ export function documentUpdate(
 const isOutdating = ({ changed, removed }: ConversationStep) => changed !== undefined || removed !== undefined;
 
 /** The search words of a ticket. */
-export type TicketWords = Pick<TicketDocument, 'words' | 'messageWords' | 'noteWords'>;
+export type TicketWords = Pick<TicketDocument, 'words' | 'messageWords' | 'noteWords' | 'wordCounts'>;
 
 /** The fields with the words of messages. */
-type MessageWordsField = Exclude<keyof TicketWords, 'words'>;
+export type MessageWordsField = 'messageWords' | 'noteWords';
+
+/** How many words the messages of a ticket, and its notes, have. */
+export type WordCounts = Record<MessageWordsField, number>;
+
+const noWords: Readonly<WordCounts> = { messageWords: 0, noteWords: 0 };
+
+/** How many words of its messages, and of its notes, a ticket has at most: those of the first ones. */
+const maxWordCounts: Readonly<WordCounts> = { messageWords: 10_000, noteWords: 5000 };
 
 /** The field with the words of a message. */
 export function wordsField({ isNote }: Pick<ConversationStep, 'isNote'>): MessageWordsField {
   return isNote ? 'noteWords' : 'messageWords';
 }
 
-/** How many different words of its messages, and of its notes, a ticket has: those of the first ones. */
-export const maxWordsOf: Readonly<Record<MessageWordsField, number>> = { messageWords: 5000, noteWords: 2000 };
+/** The fields that have room for words. */
+export function fieldsWithRoom(counts: Readonly<WordCounts>): MessageWordsField[] {
+  return (['messageWords', 'noteWords'] as const).filter((field) => counts[field] < maxWordCounts[field]);
+}
 
-/** The words of a message that a field does not have yet, and has room for. */
-export function addedWords(field: MessageWordsField, present: readonly string[], words: readonly string[]): string[] {
-  const known = new Set(present);
-  return words.filter((word) => !known.has(word)).slice(0, maxWordsOf[field] - known.size);
+/** Those words of a message for which a ticket has room. */
+export function wordsWithRoom(
+  field: MessageWordsField,
+  counts: Readonly<WordCounts>,
+  words: readonly string[] = [],
+): readonly string[] {
+  return words.slice(0, Math.max(0, maxWordCounts[field] - counts[field]));
 }
 
 function pushMessage({ added, published }: ConversationStep): Query {

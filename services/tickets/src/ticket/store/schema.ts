@@ -21,8 +21,12 @@ export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string
   messageWords: string[];
   /** The words of its private notes, which a right to read them may need. */
   noteWords: string[];
-  /** The number of the rules by which its words were made; absent or negative if they are outdated. */
+  /** How many words its messages and its notes have had, those of each message counted. */
+  wordCounts: { messageWords: number; noteWords: number };
+  /** The number of the rules by which its words were made; absent, or lower than that of this version, if they are outdated. */
   wordsRules: number;
+  /** Increases when the words become outdated without a new version of the ticket. */
+  wordsRevision?: number;
   /** The number of the ticket's group of the queue. */
   queueGroup: number;
   /** The ticket's position in each order of the queue. */
@@ -149,7 +153,9 @@ export function ticketModel(connection: Connection): Model<TicketDocument> {
       words: [String],
       messageWords: [String],
       noteWords: [String],
+      wordCounts: Schema.Types.Mixed,
       wordsRules: Number,
+      wordsRevision: Number,
       queueGroup: Number,
       queueKeys: Schema.Types.Mixed,
       workedOn: Schema.Types.Mixed,

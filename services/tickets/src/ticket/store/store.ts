@@ -13,11 +13,11 @@ import { type TicketState, ticketFields } from '../rules/fields.ts';
 import type { QueueChange } from '../rules/queue-keys.ts';
 import type { WorkedOnChange } from '../rules/worked-on.ts';
 import {
-  addedWords,
   areSearched,
   documentUpdate,
   erasedFields,
   excludedFromReads,
+  messageTexts,
   type NewTicketParts,
   readDocument,
   type StoredTicket,
@@ -27,7 +27,6 @@ import {
   type TicketUpdate,
   type TicketWords,
   toDocument,
-  wordsField,
   wordsRules,
   workedOnUpdate,
 } from './document.ts';
@@ -73,8 +72,11 @@ export interface TicketStore {
    * nothing happens if it was changed since it was read. `reader` causes it.
    */
   setBodyFields(ticket: TicketState, reader: EventActor): Promise<void>;
-  /** Marks the words of a ticket as outdated, before one of its messages gets another text. Units: `now` in ms. */
-  outdateWords(id: number, now: number): Promise<void>;
+  /**
+   * Marks the words of a ticket as outdated. Call it before one of its messages gets another text, in case the process
+   * dies, and afterwards, because another may have made the words meanwhile.
+   */
+  outdateWords(id: number): Promise<void>;
   /** Finds tickets with outdated words, deleted ones too, with a higher id than one. */
   outdatedIds(after: number, limit: number): Promise<number[]>;
   /** Finds a ticket if its words are outdated. */
@@ -99,8 +101,8 @@ export interface TicketMessages extends Pick<StoredTicket, 'conversationIds' | '
 export interface OutdatedTicket {
   id: number;
   version: number;
-  /** The number of the rules by which its words were made, as it is stored. */
-  rules: number | null;
+  /** How often its words became outdated without a new version. */
+  revision: number | null;
   /** Undefined if it was deleted. */
   stored: StoredTicket | undefined;
 }
@@ -150,9 +152,12 @@ export function ticketStore(
   };
   return {
     async insert(ticket, parts) {
-      const words = await splitWords(searchedTexts(ticket), parts.event.actor);
       const { id, version } = ticket;
-      const document = toDocument(ticket, words, parts);
+      const { actor } = parts.event;
+      const words = await splitWords(searchedTexts(ticket), actor);
+      // The first message stays as it is, whatever becomes of the ticket.
+      const ofMessage = parts.conversationIds?.length ? await splitWords(messageTexts(ticket), actor) : [];
+      const document = toDocument(ticket, words, parts, ofMessage);
       return change({ id, version, after: ticket }, () => storeCall(() => insertDocument(document)));
     },
     find: (id) => findOne({ _id: id }),
@@ -215,11 +220,9 @@ export function ticketStore(
     async update(update) {
       const { after, changed, event } = update.change;
       const { id, version } = after;
-      const own = areSearched(changed) ? await splitWords(searchedTexts(after), event.actor) : undefined;
-      const added = await newWords(tickets, update);
-      if (!added) return false;
+      const words = areSearched(changed) ? await splitWords(searchedTexts(after), event.actor) : undefined;
       const unchanged = { ...isUnchanged(update.before.ticket, update.bulkId), ...hasMessage(update.conversation) };
-      return change({ id, version, after }, () => updateOne(unchanged, documentUpdate(update, { own, added })));
+      return change({ id, version, after }, () => updateOne(unchanged, documentUpdate(update, words)));
     },
     async setWorkedOn(id, workedOn) {
       await updateOne({ _id: id, ...isNotDeleted }, workedOnUpdate(workedOn));
@@ -227,12 +230,12 @@ export function ticketStore(
     async setBodyFields(ticket, reader) {
       const words = await splitWords(searchedTexts(ticket), reader);
       const { id, version, bodyRules } = ticket;
-      const isOutdated = { _id: id, version, bodyRules: { $not: { $gte: bodyRules } }, ...isNotDeleted };
-      await updateOne(isOutdated, { $set: { ...storedFields(ticket, bodyFields), words } });
+      const isOlder = { _id: id, version, bodyRules: { $not: { $gte: bodyRules } }, ...isNotDeleted };
+      const set = { ...storedFields(ticket, bodyFields), words };
+      await updateOne(isOlder, { $set: set, $inc: { wordsRevision: 1 } });
     },
-    async outdateWords(id, now) {
-      // Another number each time: the version of the ticket does not change.
-      await updateOne({ _id: id, ...isNotDeleted }, { $set: { wordsRules: -now } });
+    async outdateWords(id) {
+      await updateOne({ _id: id, ...isNotDeleted }, { $set: { wordsRules: -1 }, $inc: { wordsRevision: 1 } });
     },
     outdatedIds: (after, limit) =>
       storeCall(async () => {
@@ -241,15 +244,15 @@ export function ticketStore(
       }),
     findOutdated: (id) =>
       storeCall(async () => {
-        const { wordsRules: _, ...projection } = excludedFromReads;
+        const { wordsRevision: _, ...projection } = excludedFromReads;
         const found = await tickets.findOne({ _id: id, ...isOutdated }, { projection });
         if (!found) return undefined;
         const stored = found.deletedAt === undefined ? storedTicket(found) : undefined;
-        return { id, version: found.version, rules: found.wordsRules ?? null, stored };
+        return { id, version: found.version, revision: found.wordsRevision ?? null, stored };
       }),
-    setWords: ({ id, version, rules }, words) =>
+    setWords: ({ id, version, revision }, words) =>
       updateOne(
-        { _id: id, version, wordsRules: rules },
+        { _id: id, version, wordsRevision: revision },
         words ? { $set: { ...words, wordsRules } } : { $set: { wordsRules }, $unset: erasedWords },
       ),
     erase: (ticket, event, at) =>
@@ -264,23 +267,10 @@ export function ticketStore(
 }
 
 /** A process of an earlier version that deletes a ticket leaves the words that it does not know. */
-const erasedWords = { words: 1, messageWords: 1, noteWords: 1 };
+const erasedWords = { words: 1, messageWords: 1, noteWords: 1, wordCounts: 1 };
 
 /** Matches documents whose words were made by earlier rules, or are outdated. */
 export const isOutdated: Query = { $or: [{ wordsRules: null }, { wordsRules: { $lt: wordsRules } }] };
-
-/** The words that an update adds for a message. Undefined if the ticket is no longer in the version that was read. */
-async function newWords(
-  tickets: TicketCollection,
-  { before: { ticket }, conversation = {} }: TicketUpdate,
-): Promise<string[] | undefined> {
-  const { words = [] } = conversation;
-  if (words.length === 0) return [];
-  const field = wordsField(conversation);
-  const own = { _id: ticket.id, version: ticket.version };
-  const found = await storeCall(() => tickets.findOne(own, { projection: { [field]: 1 } }));
-  return found ? addedWords(field, found[field] ?? [], words) : undefined;
-}
 
 /** The server sends at most 16 MiB at a time, so not much more than `maxBytes` is read. */
 async function findSome(tickets: TicketCollection, ids: readonly number[], maxBytes: number): Promise<FoundTickets> {
