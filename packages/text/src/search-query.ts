@@ -61,7 +61,8 @@ export function readSearch(q: string, { defaultCountry = null, leastBeginning = 
   let end = 0;
   const numbers = [...findNumbers(text)].sort((left, right) => left.index - right.index);
   for (const number of numbers) {
-    if (number.index < end || (number.groups.length < 2 && number.letters === '' && !isPhone(number))) continue;
+    if (number.index < end || isWithinWord(text, number.index)) continue;
+    if (number.groups.length < 2 && number.letters === '' && !isPhone(number)) continue;
     for (const term of wordTerms(text.slice(end, number.index), sought)) add(term);
     add(numberTerm(number, defaultCountry, sought));
     end = number.index + number.text.length;
@@ -80,6 +81,8 @@ function firstWords(terms: readonly SearchTerm[]): SearchTerm[] {
     return [kept];
   });
 }
+
+const isWithinWord = (text: string, index: number) => /[\p{L}\p{N}]$/u.test(text.slice(Math.max(0, index - 2), index));
 
 const isPhone = ({ text }: WrittenNumber) => /^[+0]/.test(text);
 
