@@ -142,9 +142,10 @@ function toTicket(index: number, texts: readonly Texts[], words: readonly string
     (_, nth) => words[mixed(index, 10 + nth) % words.length] ?? [],
   );
   const parts = { event: createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }) };
-  const { outboxSince: _, ...document } = toDocument(ticket, splitWords(searchedTexts(ticket)), parts, [
-    ...new Set(ofMessages.flat()),
-  ]);
+  const { outboxSince: _, ...document } = toDocument(ticket, splitWords(searchedTexts(ticket)), parts, {
+    words: [...new Set(ofMessages.flat())],
+    bytes: 0,
+  });
   // The outbox is empty, as if the event had been sent.
   return { ...document, outbox: [] };
 }

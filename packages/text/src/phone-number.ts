@@ -19,6 +19,8 @@ export function phoneSpellings(text: string, defaultCountry: DefaultCountry): st
   const plain = text.replace(/^\s*(?:tel|callto|sms):/i, '').replace(/^\s*00[\s/-]?(?=[1-9])/, '+');
   const number = parsePhoneNumberFromString(plain, { ...(country && { defaultCountry: country }), extract: false });
   if (!number?.isValid()) return [];
+  // The national form has it after the number.
+  delete number.ext;
   const isOwn = country !== undefined && getCountryCallingCode(country) === number.countryCallingCode;
   return [number.number.slice(1), ...(isOwn ? [number.formatNational().replace(/\D/g, '')] : [])];
 }

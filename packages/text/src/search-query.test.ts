@@ -37,6 +37,7 @@ describe('a search finds', () => {
     ['Korean', '견적서를 보내 주세요', ['견적서']],
     ['signs of names', 'Ich kann C++ und C#.', ['C++', 'c#', 'C']],
     ['emoji', 'Alles gut 👍🏽 🇩🇪 👨‍👩‍👧', ['👍', '👍🏽', '🇩🇪', '👨‍👩‍👧']],
+    ['a number after letters without spaces', '订单号：12345', ['订单号 12345', '12345']],
     ['digits within a word', 'Zähler 1EMH0012345678', ['1emh0012345678', '1EMH00']],
     ['an IBAN in groups', 'DE89 3704 0044 0532 0130 00', ['DE89370400440532013000', 'de89 3704', '37040044']],
     ['an IBAN in one', 'IBAN: GB29NWBK60161331926819', ['GB29 NWBK 6016 1331 9268 19', 'gb29nwbk']],

@@ -7,6 +7,7 @@ import {
   isSpaceless,
   joinGroups,
   maxWordLength,
+  type PhoneAttempts,
   phonesIn,
   scriptParts,
   tokens,
@@ -36,6 +37,15 @@ type Sought = (word: string) => SoughtWord;
 const maxWords = 32;
 /** The characters of a search that are read. */
 const maxSearchLength = 4096;
+/** How often telephone numbers are tried to be read in a search. */
+const maxPhoneAttempts = 50;
+/** The most spellings of a number that are sought. */
+const maxSpellings = 4;
+
+/** Whether a search has words. */
+export function hasWords(q: string): boolean {
+  return fold(q.slice(0, maxSearchLength)).search(tokens) !== -1;
+}
 
 /**
  * Reads what a person types to find documents by the words of `splitWords`: those that have all of the terms. Words match
@@ -58,13 +68,15 @@ export function readSearch(q: string, { defaultCountry = null, leastBeginning = 
   });
   const terms = new Map<string, SearchTerm>();
   const add = (term: SearchTerm) => terms.set(JSON.stringify(term), term);
+  const attempts = { left: maxPhoneAttempts };
   let end = 0;
   const numbers = [...findNumbers(text)].sort((left, right) => left.index - right.index);
   for (const number of numbers) {
+    if (terms.size >= maxWords) break;
     if (number.index < end || isWithinWord(text, number.index)) continue;
     if (number.groups.length < 2 && number.letters === '' && !isPhone(number)) continue;
     for (const term of wordTerms(text.slice(end, number.index), sought)) add(term);
-    add(numberTerm(number, defaultCountry, sought));
+    add(numberTerm(number, { country: defaultCountry, attempts }, sought));
     end = number.index + number.text.length;
   }
   for (const term of wordTerms(text.slice(end), sought)) add(term);
@@ -86,10 +98,15 @@ const isWithinWord = (text: string, index: number) => /[\p{L}\p{N}]$/u.test(text
 
 const isPhone = ({ text }: WrittenNumber) => /^[+0]/.test(text);
 
-function numberTerm(number: WrittenNumber, defaultCountry: DefaultCountry, sought: Sought): SearchTerm {
+function numberTerm(
+  number: WrittenNumber,
+  { country, attempts }: { country: DefaultCountry; attempts: PhoneAttempts },
+  sought: Sought,
+): SearchTerm {
   const { letters, groups, isIban } = number;
-  const before = letters === '' ? [] : [sought(fold(letters))];
-  const joined = [joinGroups(groups), ...(isIban ? [] : phonesIn(number, defaultCountry))];
+  const before = foldedTerms(letters, sought).flatMap(([words = []]) => words);
+  const phones = isIban ? [] : phonesIn(number, country, attempts);
+  const joined = [...new Set([joinGroups(groups), ...phones])].slice(0, maxSpellings);
   return [
     ...(letters === '' ? [] : [[sought(joinGroups([fold(letters), ...groups]))]]),
     ...joined.map((word) => [...before, sought(word)]),

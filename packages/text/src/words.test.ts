@@ -30,10 +30,9 @@ test('reads a text whose characters expand only up to three times its length', (
   expect(splitWords([`${'한국 '.repeat(50_000)}last`])).toContain('last');
 });
 
-test('tries to read 500 telephone numbers at most', () => {
-  const numbers = (first: number) =>
-    Array.from({ length: 400 }, (_, at) => `+4930${1_000_000 + first + at}`).join(', ');
-  expect(splitWords([numbers(0)], 10_000)).toContain('49301000399');
+test('tries to read a hundred telephone numbers at most', () => {
+  const numbers = Array.from({ length: 90 }, (_, at) => `0049 30 ${1_000_000 + at}`).join(', ');
+  expect(splitWords([numbers], 10_000)).toContain('49301000009');
   // Each of these is tried in eight lengths.
   const tables = Array.from({ length: 2000 }, () => '00 00 00 00 00 00 00 00').join(', ');
   expect(splitWords([`${tables}, +49 30 1234567`])).toContain('1234567');

@@ -121,10 +121,10 @@ export function joinGroups(groups: readonly string[]): string {
 /** The most groups of a telephone number. */
 const maxPhoneGroups = 8;
 /** How often telephone numbers are tried to be read in all texts together. An attempt takes about 10 µs. */
-const maxPhoneAttempts = 500;
+const maxPhoneAttempts = 100;
 
 /** How many attempts to read a telephone number are left. */
-interface PhoneAttempts {
+export interface PhoneAttempts {
   left: number;
 }
 
@@ -132,7 +132,7 @@ interface PhoneAttempts {
 export function* phonesIn(
   { text, groups }: WrittenNumber,
   defaultCountry: DefaultCountry,
-  attempts: PhoneAttempts = { left: maxPhoneAttempts },
+  attempts: PhoneAttempts,
 ): Generator<string> {
   // A number without the code of a country is none without a country.
   const prefix = defaultCountry === null ? '00' : '0';
@@ -172,7 +172,7 @@ function* foldedPieces(text: string): Generator<[piece: string, written: string]
   for (let start = 0; start < text.length && length < maxLength; ) {
     const end = findPieceEnd(text, start + pieceLength);
     const written = text.slice(start, end);
-    const piece = fold(written);
+    const piece = fold(written).slice(0, maxLength - length);
     length += piece.length;
     yield [piece, written];
     start = end;
@@ -180,14 +180,14 @@ function* foldedPieces(text: string): Generator<[piece: string, written: string]
 }
 
 const pieceLength = 4096;
-const wordEnd = /[^\p{L}\p{N}\p{M}]/gu;
+const wordEnd = /[^\p{L}\p{N}\p{M}]/u;
 
 /** Where a piece ends: between words, and not within a number that is written in groups, if there is such a place. */
 function findPieceEnd(text: string, from: number): number {
   const space = text.slice(from, from + pieceLength).search(/\s(?![\d(+])/);
   if (space !== -1) return from + space + 1;
-  wordEnd.lastIndex = from;
-  return (wordEnd.exec(text)?.index ?? text.length) + 1;
+  const end = text.slice(from, from + pieceLength).search(wordEnd);
+  return end === -1 ? from + pieceLength : from + end + 1;
 }
 
 /** The words of a text that have umlauts, folded, and spelt without them. */

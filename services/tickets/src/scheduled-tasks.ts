@@ -39,7 +39,7 @@ export function scheduledTasks(deps: TaskDeps): ScheduledTask[] {
     { name: 'forward requests for analyses', everyMs: 2_000, run: () => forwardAnalysisRequests(deps.requests) },
     { name: 'sweep unseen messages', everyMs: 60_000, run: () => sweepUnseenMessages(message) },
     { name: 'sweep unseen message ids', everyMs: 60_000, run: () => sweepUnseenMessageIds(message) },
-    { name: 'refresh search words', everyMs: 2_000, run: () => refreshOutdated(deps.words) },
+    { name: 'refresh search words', everyMs: 500, run: refreshing(deps.words) },
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(deps.tag) },
     { name: 'sweep files', everyMs: 60_000, run: () => sweepTicketFiles(deps.attachment) },
     { name: 'remove old raw mails', everyMs: 600_000, run: () => removeOldRawMails(deps.rawMail) },
@@ -48,6 +48,14 @@ export function scheduledTasks(deps: TaskDeps): ScheduledTask[] {
     { name: 'close ids', everyMs: 60_000, run: closingOfIds(stores, deps.reopening) },
     { name: 'remove applied bulks', everyMs: 60_000, run: () => bulk.store.removeApplied() },
   ];
+}
+
+/** Each run goes on where the one before has ended. */
+function refreshing(deps: MessageWordsDeps): () => Promise<void> {
+  let after = 0;
+  return async () => {
+    after = await refreshOutdated(deps, after);
+  };
 }
 
 /** The first run of a process checks the closed ids, because a backup may have been restored while the service was stopped. */

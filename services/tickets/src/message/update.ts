@@ -115,7 +115,7 @@ async function store(
   await tickets.outdateWords(ticketId);
   const isStored = await messages.conversations.update(stored, { set, mail: null });
   await tickets.outdateWords(ticketId);
-  await refreshWords(ticketId, caller);
+  if (isStored) await refreshWords(ticketId, caller);
   return isStored;
 }
 

@@ -5,7 +5,9 @@ import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { EventActor } from '../rules/event-header.ts';
 import type { TextWork } from '../text/work.ts';
 import {
+  chargedWords,
   fieldsWithRoom,
+  type MessageWords,
   messageTexts,
   type SearchedMessage,
   searchedTexts,
@@ -31,12 +33,12 @@ export interface RefreshesWords {
 }
 
 /** The search words of a message. Errors: sandbox_busy, sandbox_crashed, for a long text. */
-export function messageWords(
+export async function messageWords(
   textWork: Pick<TextWork, 'words'>,
   message: SearchedMessage,
   actor: EventActor,
-): Promise<string[]> {
-  return textWork.words(messageTexts(message), actor);
+): Promise<MessageWords> {
+  return chargedWords(await textWork.words(messageTexts(message), actor), message.bodyPlain);
 }
 
 /** A ticket that is changed all the time waits for the scheduler. */
@@ -58,24 +60,19 @@ export async function refreshWords(deps: MessageWordsDeps, ticketId: number, act
 }
 
 const batch = 100;
-/** The scheduler pauses after so many, so that it can stop. */
-const maxTickets = 1000;
 
 /**
- * Makes the words of tickets whose words are outdated: those of earlier versions, and those whose process died after it had
- * changed a message. One that fails is tried again later, and does not stop the others. Several processes share the work:
- * each begins anywhere among the next tickets, and leaves out those that another one has done.
+ * Makes the words of the next tickets whose words are outdated: those of earlier versions, and those whose process died
+ * after it had changed a message. Returns the id from which the next run goes on; 0 at the end, so that one that fails is
+ * tried again when the others are done. Several processes share the work: each begins anywhere among the next tickets, and
+ * leaves out those that another one has done.
  */
-export async function refreshOutdated(deps: MessageWordsDeps): Promise<void> {
+export async function refreshOutdated(deps: MessageWordsDeps, after: number): Promise<number> {
   const actor = serviceCaller('tickets');
-  let after = 0;
-  for (let done = 0; done < maxTickets; done += batch) {
-    const ids = await deps.tickets.outdatedIds(after, batch);
-    const first = Math.floor(deps.runtime.random() * ids.length);
-    for (const id of [...ids.slice(first), ...ids.slice(0, first)]) await refreshWords(deps, id, actor);
-    if (ids.length < batch) return;
-    after = ids.at(-1) ?? 0;
-  }
+  const ids = await deps.tickets.outdatedIds(after, batch);
+  const first = Math.floor(deps.runtime.random() * ids.length);
+  for (const id of [...ids.slice(first), ...ids.slice(0, first)]) await refreshWords(deps, id, actor);
+  return ids.length < batch ? 0 : (ids.at(-1) ?? 0);
 }
 
 /** How many messages are read at once: each may have 5 MiB. */
@@ -89,16 +86,16 @@ async function makeWords(
   if (!stored) return undefined;
   const { ticket, conversationIds } = stored;
   const words = { messageWords: new Set<string>(), noteWords: new Set<string>() };
-  const wordCounts = { messageWords: 0, noteWords: 0 };
+  const wordBytes = { messageWords: 0, noteWords: 0 };
   for (let at = 0; at < conversationIds.length; at += messagesAtOnce) {
-    const [field, ...others] = fieldsWithRoom(wordCounts);
+    const [field, ...others] = fieldsWithRoom(wordBytes);
     if (!field) break;
     const isNote = others.length > 0 ? undefined : field === 'noteWords';
     for (const message of await conversations.findSearched(conversationIds.slice(at, at + messagesAtOnce), isNote)) {
       const field = wordsField({ isNote: message.private });
-      const added = wordsWithRoom(field, wordCounts, await messageWords(textWork, message, actor));
-      for (const word of added) words[field].add(word);
-      wordCounts[field] += added.length;
+      const found = await messageWords(textWork, message, actor);
+      for (const word of wordsWithRoom(field, wordBytes, found)) words[field].add(word);
+      wordBytes[field] += found.bytes;
       await setImmediate();
     }
   }
@@ -106,6 +103,6 @@ async function makeWords(
     words: await textWork.words(searchedTexts(ticket), actor),
     messageWords: [...words.messageWords],
     noteWords: [...words.noteWords],
-    wordCounts,
+    wordBytes,
   };
 }

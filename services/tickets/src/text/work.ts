@@ -50,6 +50,8 @@ interface BodyFields {
  */
 const maxCostAtOnce = 1350;
 const charsPerCost = 50;
+/** The words of more characters are not split at once: some characters become many. */
+const maxSplitAtOnce = 20_000;
 
 const limits: SandboxLimits = {
   // The worst body of 5 MiB that we know takes 2.5 s.
@@ -92,9 +94,10 @@ export function openTextWork(
     },
     async words(texts, actor) {
       const read = texts.map((text) => (typeof text === 'string' ? text.slice(0, maxWordsTextLength) : text));
-      if (isShort(read)) return splitWords(read);
+      const length = read.reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0);
+      if (length <= maxSplitAtOnce) return splitWords(read);
       const split = () => sandbox.run(actorKey(actor), 'splitWords', read);
-      return inSandbox(split, () => splitWords(read.filter((text) => isShort([text]))));
+      return inSandbox(split, () => splitWords(read.filter((text) => typeof text !== 'string' || text.length <= 1000)));
     },
     close: () => sandbox.close(),
   };

@@ -85,7 +85,7 @@ export function isSameEmail(left: string | null, right: string | null): boolean 
  * countries can have one in common.
  */
 export function phoneForms(phone: string, country: DefaultCountry): string[] {
-  const spellings = [phone, ...phoneSpellings(phone, country)];
+  const spellings = [withoutParameters(phone), ...phoneSpellings(phone, country)];
   return [...new Set(spellings.map((one) => one.replace(/\D+/g, '').replace(/^0+/, '')))].filter((one) => one !== '');
 }
 
@@ -101,9 +101,18 @@ export function internationalPhone(phone: string, country: DefaultCountry): stri
  */
 export function phoneNumbers(phone: string, country: DefaultCountry): string[] {
   const [international, national] = phoneSpellings(phone, country);
-  if (international === undefined) return [phone.replace(/[^\d+]/g, '')];
-  return [`+${international}`, ...(national === undefined ? [] : [national])];
+  const numbers =
+    international === undefined
+      ? [withoutParameters(phone).replace(/[^\d+]/g, '')]
+      : [`+${international}`, ...(national === undefined ? [] : [national])];
+  return numbers.filter((number) => number.length >= leastPhoneLength);
 }
+
+/** Shorter ones stand for suppressed or unknown numbers. */
+const leastPhoneLength = 5;
+
+/** A number of RFC 3966 without its parameters, such as an extension. */
+const withoutParameters = (phone: string) => phone.replace(/;.*$/s, '');
 
 /** Whether a customer has one of the numbers of a telephone. */
 export function hasPhone({ phone }: Customer, numbers: readonly string[]): boolean {

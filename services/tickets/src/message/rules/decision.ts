@@ -3,7 +3,7 @@ import type { EventHeader } from '../../rules/event-header.ts';
 import { foldedAddress } from '../../rules/mail-headers.ts';
 import { type MailThread, mailThread, referencesTo } from '../../rules/mail-thread.ts';
 import { setFields } from '../../ticket/rules/change.ts';
-import type { TicketDecision } from '../../ticket/rules/decision.ts';
+import type { ConversationStep, TicketDecision } from '../../ticket/rules/decision.ts';
 import { conversationEvent, updatedEvent } from '../../ticket/rules/event.ts';
 import type { TicketInput, TicketState } from '../../ticket/rules/fields.ts';
 import type { AddressedTicket } from '../../ticket/rules/reply-recipients.ts';
@@ -30,7 +30,7 @@ export interface MessageContext {
   /** The other fields that the message changes in its ticket. */
   input?: TicketInput;
   /** Its search words. */
-  words?: readonly string[];
+  words?: ConversationStep['words'];
 }
 
 /** Decides how a new message changes its ticket. Source: docs/reference/api.md, Conversations. */
@@ -75,7 +75,7 @@ export function decideDeletedNote(
 function decide(
   ticket: TicketState,
   message: ConversationState,
-  { now, header, isProgrammatic = false, participant, input = {}, words = [], ...mail }: MessageContext,
+  { now, header, isProgrammatic = false, participant, input = {}, words, ...mail }: MessageContext,
   type: 'conversation.created' | 'conversation.published',
   step: 'added' | 'published',
 ): TicketDecision {

@@ -20,8 +20,8 @@ export interface ConversationStep {
   published?: number;
   changed?: number;
   removed?: number;
-  /** The search words of a message that is added or published. */
-  words?: readonly string[];
+  /** The search words of a message that is added or published, and the bytes for which its ticket is charged. */
+  words?: { words: readonly string[]; bytes: number } | undefined;
   /** Whether it is a private note. */
   isNote?: boolean;
 }

@@ -8,7 +8,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { enumKey, rankKey } from '@ticketing/rest/codec/enum-key.ts';
 import type { Condition, FilterKey } from '@ticketing/rest/codec/filter.ts';
-import { readSearch } from '@ticketing/text/search-query.ts';
+import { hasWords } from '@ticketing/text/search-query.ts';
 
 const integer: FilterKey = { kind: 'integer' };
 const text: FilterKey = { kind: 'text' };
@@ -53,7 +53,7 @@ export const filterKeys: ReadonlyMap<string, FilterKey> = new Map([
   ['t.callerNumber', text],
   ['t.closedAt', time],
   ['t.createdBy', integer],
-  ['q', { kind: 'words', hasWords: (text) => readSearch(text).length > 0 }],
+  ['q', { kind: 'words', hasWords }],
 ]);
 
 /**

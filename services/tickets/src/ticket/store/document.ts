@@ -24,8 +24,8 @@ export interface StoredTicket {
   /** Its messages that are not drafts, and its drafts, by id. A list of tickets does not read them. */
   conversationIds: readonly number[];
   draftIds: readonly number[];
-  /** How many search words its messages and its notes have, those of each message counted. */
-  wordCounts: Readonly<WordCounts>;
+  /** For how many bytes of search words its messages and its notes are charged. */
+  wordBytes: Readonly<WordBytes>;
 }
 
 /** Refers to a ticket as the subject of a stored response, which may not be sent again after the ticket is deleted. */
@@ -41,7 +41,7 @@ export function newStoredTicket(ticket: TicketState): StoredTicket {
     manualWorkEntries: 0,
     conversationIds: [],
     draftIds: [],
-    wordCounts: noWords,
+    wordBytes: noWords,
   };
 }
 
@@ -64,7 +64,7 @@ export const excludedFromReads = {
 export const readDocument = documentReader<TicketDocument>([
   ...['_id', ...ticketFieldNames, 'minTagId', 'minAiAgentId'],
   ...['workedOn', 'manualWorkEntries', 'appliedRequests', 'reservedBy', 'conversationIds', 'draftIds', 'deletedAt'],
-  'wordCounts',
+  'wordBytes',
 ]);
 
 export function storedTicket(document: TicketDocument): StoredTicket {
@@ -80,7 +80,7 @@ export function storedTicket(document: TicketDocument): StoredTicket {
     manualWorkEntries: document.manualWorkEntries,
     conversationIds: document.conversationIds ?? [],
     draftIds: document.draftIds ?? [],
-    wordCounts: document.wordCounts ?? noWords,
+    wordBytes: document.wordBytes ?? noWords,
   };
 }
 
@@ -98,16 +98,16 @@ export function toDocument(
   ticket: TicketState,
   words: string[],
   { event, appliedRequest, conversationIds = [] }: NewTicketParts,
-  messageWords: string[] = [],
+  ofMessage?: MessageWords,
 ): TicketDocument {
   return {
     _id: ticket.id,
     ...storedFields(ticket, ticketFieldNames),
     ...orderFields(ticket),
     words,
-    messageWords,
+    messageWords: [...(ofMessage?.words ?? [])],
     noteWords: [],
-    wordCounts: { ...noWords, messageWords: messageWords.length },
+    wordBytes: { ...noWords, messageWords: ofMessage?.bytes ?? 0 },
     wordsRules,
     version: ticket.version,
     workedOn: {},
@@ -205,7 +205,7 @@ export const erasedFields: readonly string[] = [
     'words',
     'messageWords',
     'noteWords',
-    'wordCounts',
+    'wordBytes',
     'wordsRevision',
   ],
   ...['workedOn', 'manualWorkEntries', 'worklog', 'appliedRequests', 'reservedBy', 'conversationIds', 'draftIds'],
@@ -238,10 +238,10 @@ export function documentUpdate(
   const { $set: workedOnSet = {}, $unset = undefined } = workedOn ? workedOnUpdate(workedOn) : {};
   const worklogDocument = worklogEntry && { ...worklogEntry, at: new Date(worklogEntry.at * 1000) };
   const field = wordsField(conversation);
-  const added = wordsWithRoom(field, before.wordCounts, conversation.words);
+  const added = conversation.words ? wordsWithRoom(field, before.wordBytes, conversation.words) : [];
   const counts = {
     ...(worklogDocument ? { manualWorkEntries: 1 } : {}),
-    ...(added.length > 0 ? { [`wordCounts.${field}`]: added.length } : {}),
+    ...(conversation.words ? { [`wordBytes.${field}`]: conversation.words.bytes } : {}),
   };
   return {
     $set: {
@@ -269,18 +269,43 @@ export function documentUpdate(
 const isOutdating = ({ changed, removed }: ConversationStep) => changed !== undefined || removed !== undefined;
 
 /** The search words of a ticket. */
-export type TicketWords = Pick<TicketDocument, 'words' | 'messageWords' | 'noteWords' | 'wordCounts'>;
+export type TicketWords = Pick<TicketDocument, 'words' | 'messageWords' | 'noteWords' | 'wordBytes'>;
 
 /** The fields with the words of messages. */
 export type MessageWordsField = 'messageWords' | 'noteWords';
 
-/** How many words the messages of a ticket, and its notes, have. */
-export type WordCounts = Record<MessageWordsField, number>;
+/** The bytes for which a field is charged. */
+export type WordBytes = Record<MessageWordsField, number>;
 
-const noWords: Readonly<WordCounts> = { messageWords: 0, noteWords: 0 };
+const noWords: Readonly<WordBytes> = { messageWords: 0, noteWords: 0 };
 
-/** How many words of its messages, and of its notes, a ticket has at most: those of the first ones. */
-const maxWordCounts: Readonly<WordCounts> = { messageWords: 10_000, noteWords: 5000 };
+/**
+ * How many bytes the words of its messages, and of its notes, may have in a ticket: those of the first ones, about 10,000
+ * and 5,000 words. With all its other fields its document then has at most 16 MiB.
+ */
+const maxWordBytes: Readonly<WordBytes> = { messageWords: 200_000, noteWords: 100_000 };
+
+/** The bytes of a word in a list besides its text. */
+const bytesPerWord = 12;
+/** A message is charged for at least so much, and for a share of its text, so that the words of a ticket can be made again. */
+const leastCharge = 200;
+const maxCharge = 20_000;
+const charsPerByte = 25;
+
+/** The search words of a message, and the bytes for which its ticket is charged. */
+export interface MessageWords {
+  words: readonly string[];
+  bytes: number;
+}
+
+/** Charges for the words of a message. */
+export function chargedWords(words: readonly string[], text: string | null): MessageWords {
+  const bytes = words.reduce((sum, word) => sum + wordBytes(word), 0);
+  const reading = Math.min(maxCharge, Math.ceil((text?.length ?? 0) / charsPerByte));
+  return { words, bytes: Math.max(bytes, reading, leastCharge) };
+}
+
+const wordBytes = (word: string) => Buffer.byteLength(word) + bytesPerWord;
 
 /** The field with the words of a message. */
 export function wordsField({ isNote }: Pick<ConversationStep, 'isNote'>): MessageWordsField {
@@ -288,17 +313,17 @@ export function wordsField({ isNote }: Pick<ConversationStep, 'isNote'>): Messag
 }
 
 /** The fields that have room for words. */
-export function fieldsWithRoom(counts: Readonly<WordCounts>): MessageWordsField[] {
-  return (['messageWords', 'noteWords'] as const).filter((field) => counts[field] < maxWordCounts[field]);
+export function fieldsWithRoom(used: Readonly<WordBytes>): MessageWordsField[] {
+  return (['messageWords', 'noteWords'] as const).filter((field) => used[field] < maxWordBytes[field]);
 }
 
-/** Those words of a message for which a ticket has room. */
-export function wordsWithRoom(
-  field: MessageWordsField,
-  counts: Readonly<WordCounts>,
-  words: readonly string[] = [],
-): readonly string[] {
-  return words.slice(0, Math.max(0, maxWordCounts[field] - counts[field]));
+/** Those words of a message for which a field has room: the first ones. */
+export function wordsWithRoom(field: MessageWordsField, used: Readonly<WordBytes>, { words }: MessageWords): string[] {
+  let left = maxWordBytes[field] - used[field];
+  return words.filter((word) => {
+    left -= wordBytes(word);
+    return left >= 0;
+  });
 }
 
 function pushMessage({ added, published }: ConversationStep): Query {

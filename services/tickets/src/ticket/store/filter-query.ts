@@ -34,13 +34,15 @@ export function compileConditions(
   conditions: readonly Condition[],
   { now, defaultCountry }: ConditionContext,
 ): Query[] {
-  return conditions.flatMap((condition): Query[] => {
+  const searches = conditions.filter(({ key }) => key === 'q');
+  const others = conditions.filter(({ key }) => key !== 'q');
+  const queries = others.flatMap((condition): Query[] => {
     const key = filterKeys.get(condition.key);
     if (!key) throw new Error(`${condition.key} is not a key`);
-    if (condition.key === 'q') return searchQueries(condition, defaultCountry);
     if (condition.key === 't.isCustomerActive') return [activeQuery(condition, now)];
     return [fieldQuery(documentField(condition.key), condition, key)];
   });
+  return searches.length > 0 ? [...queries, ...searchQueries(searches, defaultCountry)] : queries;
 }
 
 const wordsFields = ['words', 'messageWords', 'noteWords'];
@@ -48,9 +50,13 @@ const wordsFields = ['words', 'messageWords', 'noteWords'];
 /** A token that this system puts into the subjects of mails, as people copy it. */
 const ticketToken = /\[#(\d{1,15})-[a-z0-9]{8}\]/gi;
 
-function searchQueries(condition: Condition, defaultCountry: DefaultCountry): Query[] {
-  if (condition.operator !== 'in') throw new Error('q accepts = only');
-  const text = condition.values.map(String).join(' ');
+/** The queries of all conditions of `q` together. */
+function searchQueries(conditions: readonly Condition[], defaultCountry: DefaultCountry): Query[] {
+  const texts = conditions.flatMap((condition) => {
+    if (condition.operator !== 'in') throw new Error('q accepts = only');
+    return condition.values.map(String);
+  });
+  const text = texts.join(' ');
   const tickets = [...text.matchAll(ticketToken)].map(([, id]) => ({ _id: Number(id), ...isNotDeleted }));
   const terms = readSearch(text.replace(ticketToken, ' '), { defaultCountry });
   return [...tickets, ...(terms.length > 0 || tickets.length === 0 ? wordsQueries(wordsFields, terms) : [])];

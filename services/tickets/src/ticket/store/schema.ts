@@ -21,8 +21,8 @@ export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string
   messageWords: string[];
   /** The words of its private notes, which a right to read them may need. */
   noteWords: string[];
-  /** How many words its messages and its notes have had, those of each message counted. */
-  wordCounts: { messageWords: number; noteWords: number };
+  /** For how many bytes of words its messages and its notes are charged. */
+  wordBytes: { messageWords: number; noteWords: number };
   /** The number of the rules by which its words were made; absent, or lower than that of this version, if they are outdated. */
   wordsRules: number;
   /** Increases when the words become outdated without a new version of the ticket. */
@@ -153,7 +153,7 @@ export function ticketModel(connection: Connection): Model<TicketDocument> {
       words: [String],
       messageWords: [String],
       noteWords: [String],
-      wordCounts: Schema.Types.Mixed,
+      wordBytes: Schema.Types.Mixed,
       wordsRules: Number,
       wordsRevision: Number,
       queueGroup: Number,

@@ -14,6 +14,7 @@ import type { QueueChange } from '../rules/queue-keys.ts';
 import type { WorkedOnChange } from '../rules/worked-on.ts';
 import {
   areSearched,
+  chargedWords,
   documentUpdate,
   erasedFields,
   excludedFromReads,
@@ -156,7 +157,9 @@ export function ticketStore(
       const { actor } = parts.event;
       const words = await splitWords(searchedTexts(ticket), actor);
       // The first message stays as it is, whatever becomes of the ticket.
-      const ofMessage = parts.conversationIds?.length ? await splitWords(messageTexts(ticket), actor) : [];
+      const ofMessage = parts.conversationIds?.length
+        ? chargedWords(await splitWords(messageTexts(ticket), actor), ticket.bodyPlain)
+        : undefined;
       const document = toDocument(ticket, words, parts, ofMessage);
       return change({ id, version, after: ticket }, () => storeCall(() => insertDocument(document)));
     },
@@ -267,7 +270,7 @@ export function ticketStore(
 }
 
 /** A process of an earlier version that deletes a ticket leaves the words that it does not know. */
-const erasedWords = { words: 1, messageWords: 1, noteWords: 1, wordCounts: 1 };
+const erasedWords = { words: 1, messageWords: 1, noteWords: 1, wordBytes: 1 };
 
 /** Matches documents whose words were made by earlier rules, or are outdated. */
 export const isOutdated: Query = { $or: [{ wordsRules: null }, { wordsRules: { $lt: wordsRules } }] };
