@@ -272,6 +272,12 @@ describe('a new ticket', () => {
     expect(await call('+43 1 5878900')).toMatchObject({ ...nobody, customerId: 'T-4' });
     expect(await call('03077777', { body: 'V-8001' })).toMatchObject({ customerId: 'K-2002', contractId: 'V-8001' });
     expect(await call('03077777', { contractId: 'V-8001' })).toMatchObject({ customerId: 'K-2002' });
+    // The message shows two, so the number does not decide.
+    expect(await call('03077777', { body: 'T-2 T-3' })).toMatchObject(nobody);
+    const many = Array.from({ length: 20 }, (_, nth) => ({ id: `T-9${nth}`, phone: '030 55555' }));
+    await importCustomers(many);
+    expect(await call('03055555')).toMatchObject(nobody);
+    expect(await call('03055555', { body: 'V-8001' })).toMatchObject({ customerId: 'K-2002', contractId: 'V-8001' });
   });
 
   test('that mentions too many customers to compare gets none, and its sender counts as known', async () => {

@@ -10,7 +10,7 @@ import {
   phoneNumbers,
   toCustomerCopy,
 } from './rules/customer.ts';
-import { hasEmail, identifyCustomer, type Mentions, mentionsIn } from './rules/identify.ts';
+import { hasEmail, identifyCustomer, isShown, type Mentions, mentionsIn } from './rules/identify.ts';
 import { computeLegitimation, type LegitimationFacts } from './rules/legitimation.ts';
 
 /** The customer of a ticket, its contract, and how sure it is that they belong to the ticket. */
@@ -176,22 +176,41 @@ interface Found {
 
 async function detect(customers: CustomerDirectory, traces: Traces, options: ErpReadOptions): Promise<Found> {
   const nobody = { customerId: null, contractId: null };
-  const { mentions, email, phone } = traces;
+  const { mentions, email } = traces;
   if (options.mode === 'cacheOnly') return { ...nobody, customer: undefined };
-  if (email === null && phone === null && mentions.candidates.length === 0) return { ...nobody, customer: null };
-  const matches = await customers.match({ ids: mentions.candidates, email, phone }, options.deadline);
+  const hasTraces = email !== null || mentions.candidates.length > 0;
+  const matches = hasTraces ? await customers.match({ ids: mentions.candidates, email }, options.deadline) : [];
   if (!matches) return { ...nobody, customer: undefined };
   const hasSender = matches.some((customer) => hasEmail(customer, email));
   // Otherwise other customers may fit as well, or have the address.
   const isComplete = matches.length < maxMatches;
   const isSenderKnown = hasSender || isComplete ? hasSender : undefined;
-  const numbers = phone === null ? [] : phoneNumbers(phone, await customers.country());
-  const isCaller = (customer: Customer) => hasPhone(customer, numbers);
-  const found = isComplete ? identifyCustomer(matches, { ...traces, isCaller }) : undefined;
-  if (!found) return { ...nobody, customer: null, isSenderKnown };
+  const showsNobody = isComplete && !matches.some((customer) => isShown(customer, traces));
+  const found = showsNobody
+    ? await findCaller(customers, traces, options)
+    : (isComplete && identifyCustomer(matches, traces)) || null;
+  if (!found) return { ...nobody, customer: found, isSenderKnown };
   const { customer, contractId } = found;
   await customers.keep(customer, options.ticketId);
   return { customerId: customer.id, contractId, customer, isSenderKnown };
+}
+
+/**
+ * The only customer with the telephone number of the caller: it counts least, because it can be forged. Returns null if
+ * there is none, undefined if the ERP system did not respond.
+ */
+async function findCaller(
+  customers: CustomerDirectory,
+  { phone }: Traces,
+  { deadline }: ErpReadOptions,
+): Promise<ErpResponse<{ customer: Customer; contractId: null }>> {
+  if (phone === null) return null;
+  const matches = await customers.match({ ids: [], email: null, phone }, deadline);
+  if (!matches) return undefined;
+  const numbers = phoneNumbers(phone, await customers.country());
+  const [customer, ...others] = matches.filter((one) => hasPhone(one, numbers));
+  const isOnly = customer !== undefined && others.length === 0 && matches.length < maxMatches;
+  return isOnly ? { customer, contractId: null } : null;
 }
 
 /** Reads the customer of a ticket: that of its contract, if the ERP system knows the contract, else the one it has. */

@@ -34,18 +34,6 @@ const ada = customer('K-1001', 'ada@example.org', contract('V-1001'), contract('
 const bob = customer('K-2002', 'bob@example.org', contract('V-2001'));
 const eve = customer('K-3003', 'bob@example.org');
 
-it('is the only one with the number of the caller, if the message shows nobody', () => {
-  const identified = (text: string, callers: readonly Customer[]) => {
-    const isCaller = (one: Customer) => callers.includes(one);
-    return identifyCustomer([ada, bob, eve], { mentions: mentionsIn([text]), email: null, isCaller });
-  };
-  expect(identified('', [eve])).toEqual({ customer: eve, contractId: null });
-  expect(identified('', [ada, eve])).toBeUndefined();
-  expect(identified('K-1001', [eve])?.customer).toBe(ada);
-  // Two fit equally well.
-  expect(identified('K-1001 K-2002', [eve])).toBeUndefined();
-});
-
 it.each([
   ['a contract id', 'V-1002', null, [ada, bob], ['K-1001', 'V-1002']],
   ['a customer id; the contract is not sure', 'K-1001', null, [ada, bob], ['K-1001', null]],

@@ -6,14 +6,12 @@ interface CustomerTraces {
   mentions: Pick<Mentions, 'hasId'>;
   /** The e-mail address of the customer's side. */
   email: string | null;
-  /** Whether a customer has the telephone number of the caller. */
-  isCaller?(customer: Customer): boolean;
 }
 
 /**
  * Chooses the customer of a message among those whose ids or addresses it contains: a contract id counts more than a
- * customer id, and that more than an e-mail address. If it shows nobody, it is the only one with the number of the caller,
- * without a contract. If two customers fit equally well, none is chosen: a ticket must not show the data of somebody else.
+ * customer id, and that more than an e-mail address. If two customers fit equally well, none is chosen: a ticket must not
+ * show the data of somebody else.
  *
  * The contract is the one that is mentioned first in the list of the customer, else the one with the e-mail address, else
  * the only one.
@@ -28,14 +26,14 @@ export function identifyCustomer(
     .map((customer) => ({ customer, rank: rankCustomer(customer, traces) }))
     .filter(({ rank }) => rank > 0)
     .sort((left, right) => right.rank - left.rank);
-  if (ranked.length === 0) return onlyOne(customers.filter((customer) => traces.isCaller?.(customer)));
   const [best, second] = ranked;
   if (!best || best.rank === second?.rank) return undefined;
   return { customer: best.customer, contractId: chooseContract(best.customer.contracts, traces)?.id ?? null };
 }
 
-function onlyOne([customer, ...others]: readonly Customer[]): { customer: Customer; contractId: null } | undefined {
-  return customer && others.length === 0 ? { customer, contractId: null } : undefined;
+/** Whether a message shows a customer. */
+export function isShown(customer: Customer, traces: CustomerTraces): boolean {
+  return rankCustomer(customer, traces) > 0;
 }
 
 function rankCustomer(customer: Customer, { mentions, email }: CustomerTraces): number {
