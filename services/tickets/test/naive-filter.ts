@@ -195,5 +195,5 @@ function spell(word: string): string[] {
 }
 
 function wordsIn(text: string): string[] {
-  return text.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
+  return text.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*|\p{Extended_Pictographic}/gu) ?? [];
 }
