@@ -7,8 +7,9 @@ import mongoose from 'mongoose';
 import { bodyRules, bodyTexts } from '../services/tickets/src/text/rules/body-texts.ts';
 import { newTicket } from '../services/tickets/src/ticket/rules/change.ts';
 import { createdEvent } from '../services/tickets/src/ticket/rules/event.ts';
+import { chargedWords, searchedTexts } from '../services/tickets/src/ticket/rules/search-words.ts';
 import { noSla } from '../services/tickets/src/ticket/rules/sla.ts';
-import { searchedTexts, toDocument } from '../services/tickets/src/ticket/store/document.ts';
+import { toDocument } from '../services/tickets/src/ticket/store/document.ts';
 import { type TicketDocument, ticketIndexes } from '../services/tickets/src/ticket/store/schema.ts';
 import { openCsv } from '../tools/import/csv-rows.ts';
 import { mapRow, planMapping } from '../tools/import/map-row.ts';
@@ -142,10 +143,12 @@ function toTicket(index: number, texts: readonly Texts[], words: readonly string
     (_, nth) => words[mixed(index, 10 + nth) % words.length] ?? [],
   );
   const parts = { event: createdEvent(ticket, { eventId: `evt_${ticket.id}`, actor: serviceCaller('bench') }) };
-  const { outboxSince: _, ...document } = toDocument(ticket, splitWords(searchedTexts(ticket)), parts, {
-    words: [...new Set(ofMessages.flat())],
-    bytes: 0,
-  });
+  const { outboxSince: _, ...document } = toDocument(
+    ticket,
+    splitWords(searchedTexts(ticket)),
+    parts,
+    chargedWords({ bodyPlain: null }, [...new Set(ofMessages.flat())]),
+  );
   // The outbox is empty, as if the event had been sent.
   return { ...document, outbox: [] };
 }

@@ -51,7 +51,7 @@ async function chooseSearches(): Promise<Record<string, string[]>> {
 
 /** The bytes of a ticket in the store, and of its indexes. */
 async function readBytes(mongodbUri: string, tickets: number): Promise<Figure[]> {
-  const connection = await mongoose.createConnection(mongodbUri, { dbName: systemDatabase }).asPromise();
+  const connection = await mongoose.createConnection(mongodbUri).asPromise();
   const { size, indexSizes } = (await connection
     .getClient()
     .db(systemDatabase)

@@ -12,7 +12,8 @@ import { splitWords } from '@ticketing/text/words.ts';
 import fc from 'fast-check';
 import { createdEvent } from '../src/ticket/rules/event.ts';
 import { initialTicket, type TicketState } from '../src/ticket/rules/fields.ts';
-import { searchedTexts, toDocument } from '../src/ticket/store/document.ts';
+import { searchedTexts } from '../src/ticket/rules/search-words.ts';
+import { toDocument } from '../src/ticket/store/document.ts';
 import type { TicketsHarness } from './harness.ts';
 
 /** A ticket as docs/reference/api.md, Ticket fields, describes it: enums as spelled there, times in Unix seconds. */

@@ -52,7 +52,7 @@ async function found(q: string): Promise<string[]> {
 const collection = (name: string) => tickets.database.collection<{ _id: number }>(name);
 const setTicket = (path: string, update: object) =>
   collection('tickets').updateOne({ _id: Number(path.split('/').at(-1)) }, update);
-const documentOf = (path: string) => tickets.documentOf(Number(path.split('/').at(-1)));
+const read = (path: string) => tickets.documentOf(Number(path.split('/').at(-1)));
 
 async function refresh(): Promise<void> {
   const task = newProcess(tickets, database).tasks.find(({ name }) => name === 'refresh search words');
@@ -100,11 +100,11 @@ test('the first message that was sent is found by its subject when the ticket ha
     subchannelId: 1,
     subject: 'Erstfassung',
   });
-  expect((await documentOf(path)).conversationIds).toHaveLength(1);
-  const { version } = await documentOf(path);
+  expect((await read(path)).conversationIds).toHaveLength(1);
+  const { version } = await read(path);
   const patched = { id: Number(path.split('/').at(-1)), subject: 'Zweitfassung' };
   await tickets.request('PATCH', '/ticket', { body: [patched] });
-  expect((await documentOf(path)).version).toBe(version + 1);
+  expect((await read(path)).version).toBe(version + 1);
   const both = [await found('erstfassung'), await found('zweitfassung')];
   await setTicket(path, { $unset: { wordsRules: 1 } });
   await refresh();
@@ -126,10 +126,10 @@ test('a note is found by its words after a change, and no longer by those before
   const path = await newTicket();
   await write(path, 'Ein anderer Vermerk', { private: true });
   const { id } = await write(path, 'Vorsicht Querulant', { private: true });
-  const { version } = await documentOf(path);
+  const { version } = await read(path);
   await request('PATCH', `${path}/conversation/${id}`, content('Vorsicht Stammkundin'));
   expect([await found('querulant'), await found('stammkundin'), await found('vermerk')]).toEqual([[], [path], [path]]);
-  expect((await documentOf(path)).version).toBe(version);
+  expect((await read(path)).version).toBe(version);
   await tickets.request('DELETE', `${path}/conversation/${id}`);
   expect([await found('stammkundin'), await found('vermerk')]).toEqual([[], [path]]);
 });
@@ -163,12 +163,12 @@ test('the first 200,000 bytes of words of messages count and 100,000 of notes, o
   for (const q of ['a1900x', 'e1900x', 'f9x', 'v1900x', 'w9x', 'ext-long'])
     expect([q, await found(q)]).toEqual([q, [path]]);
   for (const q of ['a2000x', 'f1900x', 'g1x', 'w1900x', 'y1x']) expect([q, await found(q)]).toEqual([q, []]);
-  const { wordBytes, messageWords, noteWords } = await documentOf(path);
-  const sizeOf = (list: string[]) => list.reduce((sum, word) => sum + word.length + 12, 0);
-  expect([sizeOf(messageWords), sizeOf(noteWords)].map((size) => Math.round(size / 1000))).toEqual([200, 100]);
+  const { wordBytes, messageWords, noteWords } = await read(path);
+  const listBytes = (list: string[]) => list.reduce((sum, word) => sum + word.length + 12, 0);
+  expect([listBytes(messageWords), listBytes(noteWords)].map((size) => Math.round(size / 1000))).toEqual([200, 100]);
   await setTicket(path, { $unset: { wordsRules: 1 } });
   await refresh();
-  const again = await documentOf(path);
+  const again = await read(path);
   expect(new Set(again.messageWords)).toEqual(new Set(messageWords));
   expect(new Set(again.noteWords)).toEqual(new Set(noteWords));
   expect(Object.values(again.wordBytes).map((used) => Number(used) >= 100_000)).toEqual([true, true]);
@@ -189,7 +189,7 @@ test('the words of a ticket of an earlier version are made by the scheduler, wit
   expect(await found('altbestand')).toEqual([]);
   await refresh();
   expect([await found('altbestand nachricht vermerk meter opening'), await found('earlier')]).toEqual([[path], []]);
-  expect((await documentOf(path)).version).toBe(3);
+  expect((await read(path)).version).toBe(3);
 });
 
 test('the words of a note whose change was interrupted are made again by the scheduler', async () => {
@@ -206,11 +206,11 @@ test('a deleted ticket keeps no words, and the scheduler makes none, but removes
   await write(path, 'Vergessenwerden');
   await tickets.request('DELETE', path, { caller: { roleId: 1 } });
   const words = async () => {
-    const document = await documentOf(path);
+    const document = await read(path);
     return [document.words, document.messageWords, document.noteWords].filter(Boolean);
   };
   expect(await words()).toEqual([]);
   await setTicket(path, { $unset: { wordsRules: 1 }, $set: { messageWords: ['left'], noteWords: ['left'] } });
   await refresh();
-  expect([await words(), (await documentOf(path)).wordsRules]).toEqual([[], 1]);
+  expect([await words(), (await read(path)).wordsRules]).toEqual([[], 1]);
 });

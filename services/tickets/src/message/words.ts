@@ -11,10 +11,9 @@ import {
   messageTexts,
   type SearchedMessage,
   searchedTexts,
-  type TicketWords,
-  wordsField,
   wordsWithRoom,
-} from '../ticket/store/document.ts';
+} from '../ticket/rules/search-words.ts';
+import type { TicketWords } from '../ticket/store/document.ts';
 import type { OutdatedTicket, TicketStore } from '../ticket/store/store.ts';
 import type { ConversationStore } from './store.ts';
 
@@ -35,10 +34,10 @@ export interface RefreshesWords {
 /** The search words of a message. Errors: sandbox_busy, sandbox_crashed, for a long text. */
 export async function messageWords(
   textWork: Pick<TextWork, 'words'>,
-  message: SearchedMessage,
+  message: SearchedMessage & { private: boolean },
   actor: EventActor,
 ): Promise<MessageWords> {
-  return chargedWords(await textWork.words(messageTexts(message), actor), message.bodyPlain);
+  return chargedWords(message, await textWork.words(messageTexts(message), actor));
 }
 
 /** A ticket that is changed all the time waits for the scheduler. */
@@ -92,10 +91,9 @@ async function makeWords(
     if (!field) break;
     const isNote = others.length > 0 ? undefined : field === 'noteWords';
     for (const message of await conversations.findSearched(conversationIds.slice(at, at + messagesAtOnce), isNote)) {
-      const field = wordsField({ isNote: message.private });
       const found = await messageWords(textWork, message, actor);
-      for (const word of wordsWithRoom(field, wordBytes, found)) words[field].add(word);
-      wordBytes[field] += found.bytes;
+      for (const word of wordsWithRoom(wordBytes, found)) words[found.field].add(word);
+      wordBytes[found.field] += found.bytes;
       await setImmediate();
     }
   }

@@ -3,10 +3,11 @@ import type { EventHeader } from '../../rules/event-header.ts';
 import { foldedAddress } from '../../rules/mail-headers.ts';
 import { type MailThread, mailThread, referencesTo } from '../../rules/mail-thread.ts';
 import { setFields } from '../../ticket/rules/change.ts';
-import type { ConversationStep, TicketDecision } from '../../ticket/rules/decision.ts';
+import type { TicketDecision } from '../../ticket/rules/decision.ts';
 import { conversationEvent, updatedEvent } from '../../ticket/rules/event.ts';
 import type { TicketInput, TicketState } from '../../ticket/rules/fields.ts';
 import type { AddressedTicket } from '../../ticket/rules/reply-recipients.ts';
+import type { MessageWords } from '../../ticket/rules/search-words.ts';
 import type { ConversationState } from './fields.ts';
 
 /** The context of a decision on a message. Units: `now` in Unix seconds. */
@@ -30,7 +31,7 @@ export interface MessageContext {
   /** The other fields that the message changes in its ticket. */
   input?: TicketInput;
   /** Its search words. */
-  words?: ConversationStep['words'];
+  words?: MessageWords;
 }
 
 /** Decides how a new message changes its ticket. Source: docs/reference/api.md, Conversations. */
@@ -90,7 +91,7 @@ function decide(
   };
   const change = setFields(ticket, isProgrammatic ? {} : changed, now);
   const event = conversationEvent(type, ticket, change, header, message);
-  return { change: { ...change, event }, conversation: { [step]: message.id, words, isNote: message.private } };
+  return { change: { ...change, event }, conversation: { [step]: message.id, words } };
 }
 
 function countMessage(ticket: TicketState, direction: Direction): TicketInput {

@@ -3,6 +3,7 @@ import type { EventHeader } from '../../rules/event-header.ts';
 import { changeFields, type TicketChange } from './change.ts';
 import { fieldChanges, reopenedEvent, type TicketEvent, updatedEvent } from './event.ts';
 import type { TicketFieldName, TicketInput, TicketState } from './fields.ts';
+import type { MessageWords } from './search-words.ts';
 import { countsAsSpam } from './spam.ts';
 import type { WorkedOnChange } from './worked-on.ts';
 
@@ -14,16 +15,14 @@ export interface TicketDecision {
   conversation?: ConversationStep | undefined;
 }
 
-/** The message that is added to a ticket, published (it was a draft), changed, or removed. Exactly one is set. */
+/** The message that is added to a ticket, published (it was a draft), changed, or removed: exactly one of these is set. */
 export interface ConversationStep {
   added?: number;
   published?: number;
   changed?: number;
   removed?: number;
-  /** The search words of a message that is added or published, and the bytes for which its ticket is charged. */
-  words?: { words: readonly string[]; bytes: number } | undefined;
-  /** Whether it is a private note. */
-  isNote?: boolean;
+  /** The search words of a message that is added or published. */
+  words?: MessageWords | undefined;
 }
 
 /** A change of a ticket, with the records of it that are stored in the same write. */

@@ -1,7 +1,7 @@
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection, mongo } from 'mongoose';
-import { wordsRules } from './document.ts';
+import { wordsRules } from '../rules/search-words.ts';
 import type { TicketCollection, TicketDocument } from './schema.ts';
 
 /**

@@ -1,4 +1,3 @@
-import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { firstInOutbox, outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import { compileObject, type Source } from '@ticketing/store/document/compile-object.ts';
 import { documentReader } from '@ticketing/store/document/document-reader.ts';
@@ -8,6 +7,7 @@ import type { ConversationStep, RecordedChange } from '../rules/decision.ts';
 import type { TicketEvent } from '../rules/event.ts';
 import { type TicketFieldName, type TicketState, ticketField, ticketFieldNames } from '../rules/fields.ts';
 import { queueKeys, toQueueGroup } from '../rules/queue-keys.ts';
+import { type MessageWords, noWords, type WordBytes, wordsRules, wordsWithRoom } from '../rules/search-words.ts';
 import type { WorkedOn, WorkedOnChange } from '../rules/worked-on.ts';
 import type { AppliedRequest, TicketDocument } from './schema.ts';
 
@@ -128,48 +128,6 @@ const fromDocument: (document: TicketDocument) => TicketState = compileObject<Ti
 ]);
 
 /**
- * The number of the rules by which this version makes the search words of tickets: a higher one makes those of all tickets
- * again.
- */
-export const wordsRules = 1;
-
-/** The fields of a ticket that the full text search covers, whatever its first message is. */
-const searched = [
-  ...(['externalTicketId', 'callerNumber', 'customerId', 'contractId', 'from', 'fromName', 'summary'] as const),
-];
-
-const searchedOfMessage = ['direction', 'from', 'fromName', 'to', 'cc', 'bcc', 'subject', 'bodyPlain'] as const;
-
-const isSearched: ReadonlySet<TicketFieldName> = new Set([...searched, ...searchedOfMessage]);
-
-/** The fields of a message that the full text search covers. */
-export type SearchedMessage = Pick<TicketState, (typeof searchedOfMessage)[number]>;
-
-/** The recipients of a message by which it is found. */
-const maxRecipients = 50;
-
-/**
- * The texts of whose words the search words of a message are made. The sender of an outgoing message, and the recipients
- * of an incoming one, are this system. The longest text is last, so that the words of the others always count.
- */
-export function messageTexts({ direction, subject, bodyPlain, ...people }: SearchedMessage): (string | null)[] {
-  const { from, fromName, to, cc, bcc } = people;
-  const sender = direction === Direction.IN ? [from, fromName] : [];
-  const recipients = direction === Direction.OUT ? [...to, ...cc, ...bcc].slice(0, maxRecipients) : [];
-  return [subject, ...sender, ...recipients, bodyPlain];
-}
-
-/** The texts of whose words the search words of a ticket are made. */
-export function searchedTexts(ticket: TicketState): (string | number | null)[] {
-  return [ticket.id, ...searched.map((name) => ticket[name]), ...messageTexts(ticket)];
-}
-
-/** Whether a change of these fields changes the search words. */
-export function areSearched(changed: readonly TicketFieldName[]): boolean {
-  return changed.some((name) => isSearched.has(name));
-}
-
-/**
  * The fields of the document that a change sets: the changed ones in their stored form, and those that follow from
  * them, apart from the search words.
  */
@@ -237,11 +195,10 @@ export function documentUpdate(
   const { $push, $min } = outboxPush(event);
   const { $set: workedOnSet = {}, $unset = undefined } = workedOn ? workedOnUpdate(workedOn) : {};
   const worklogDocument = worklogEntry && { ...worklogEntry, at: new Date(worklogEntry.at * 1000) };
-  const field = wordsField(conversation);
-  const added = conversation.words ? wordsWithRoom(field, before.wordBytes, conversation.words) : [];
+  const added = conversation.words ? wordsWithRoom(before.wordBytes, conversation.words) : [];
   const counts = {
     ...(worklogDocument ? { manualWorkEntries: 1 } : {}),
-    ...(conversation.words ? { [`wordBytes.${field}`]: conversation.words.bytes } : {}),
+    ...(conversation.words ? { [`wordBytes.${conversation.words.field}`]: conversation.words.bytes } : {}),
   };
   return {
     $set: {
@@ -254,7 +211,7 @@ export function documentUpdate(
     },
     ...($unset ? { $unset } : {}),
     ...(Object.keys(counts).length > 0 ? { $inc: counts } : {}),
-    ...(added.length > 0 ? { $addToSet: { [field]: { $each: added } } } : {}),
+    ...(conversation.words && added.length > 0 ? { $addToSet: { [conversation.words.field]: { $each: added } } } : {}),
     $min,
     ...pullMessage(conversation),
     $push: {
@@ -270,61 +227,6 @@ const isOutdating = ({ changed, removed }: ConversationStep) => changed !== unde
 
 /** The search words of a ticket. */
 export type TicketWords = Pick<TicketDocument, 'words' | 'messageWords' | 'noteWords' | 'wordBytes'>;
-
-/** The fields with the words of messages. */
-export type MessageWordsField = 'messageWords' | 'noteWords';
-
-/** The bytes for which a field is charged. */
-export type WordBytes = Record<MessageWordsField, number>;
-
-const noWords: Readonly<WordBytes> = { messageWords: 0, noteWords: 0 };
-
-/**
- * How many bytes the words of its messages, and of its notes, may have in a ticket: those of the first ones, about 10,000
- * and 5,000 words. With all its other fields its document then has at most 16 MiB.
- */
-const maxWordBytes: Readonly<WordBytes> = { messageWords: 200_000, noteWords: 100_000 };
-
-/** The bytes of a word in a list besides its text. */
-const bytesPerWord = 12;
-/** A message is charged for at least so much, and for a share of its text, so that the words of a ticket can be made again. */
-const leastCharge = 200;
-const maxCharge = 20_000;
-const charsPerByte = 25;
-
-/** The search words of a message, and the bytes for which its ticket is charged. */
-export interface MessageWords {
-  words: readonly string[];
-  bytes: number;
-}
-
-/** Charges for the words of a message. */
-export function chargedWords(words: readonly string[], text: string | null): MessageWords {
-  const bytes = words.reduce((sum, word) => sum + wordBytes(word), 0);
-  const reading = Math.min(maxCharge, Math.ceil((text?.length ?? 0) / charsPerByte));
-  return { words, bytes: Math.max(bytes, reading, leastCharge) };
-}
-
-const wordBytes = (word: string) => Buffer.byteLength(word) + bytesPerWord;
-
-/** The field with the words of a message. */
-export function wordsField({ isNote }: Pick<ConversationStep, 'isNote'>): MessageWordsField {
-  return isNote ? 'noteWords' : 'messageWords';
-}
-
-/** The fields that have room for words. */
-export function fieldsWithRoom(used: Readonly<WordBytes>): MessageWordsField[] {
-  return (['messageWords', 'noteWords'] as const).filter((field) => used[field] < maxWordBytes[field]);
-}
-
-/** Those words of a message for which a field has room: the first ones. */
-export function wordsWithRoom(field: MessageWordsField, used: Readonly<WordBytes>, { words }: MessageWords): string[] {
-  let left = maxWordBytes[field] - used[field];
-  return words.filter((word) => {
-    left -= wordBytes(word);
-    return left >= 0;
-  });
-}
 
 function pushMessage({ added, published }: ConversationStep): Query {
   const id = added ?? published;

@@ -5,6 +5,7 @@ import { type Connection, type IndexDefinition, type IndexOptions, type Model, t
 import type { TicketEvent } from '../rules/event.ts';
 import { ticketFieldNames, ticketFields } from '../rules/fields.ts';
 import { type RoutingOrder, routingOrders } from '../rules/queue-keys.ts';
+import type { WordBytes } from '../rules/search-words.ts';
 
 export const ticketCollection = 'tickets';
 
@@ -22,7 +23,7 @@ export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string
   /** The words of its private notes, which a right to read them may need. */
   noteWords: string[];
   /** For how many bytes of words its messages and its notes are charged. */
-  wordBytes: { messageWords: number; noteWords: number };
+  wordBytes: WordBytes;
   /** The number of the rules by which its words were made; absent, or lower than that of this version, if they are outdated. */
   wordsRules: number;
   /** Increases when the words become outdated without a new version of the ticket. */

@@ -11,24 +11,20 @@ import type { ConversationStep } from '../rules/decision.ts';
 import type { TicketEvent } from '../rules/event.ts';
 import { type TicketState, ticketFields } from '../rules/fields.ts';
 import type { QueueChange } from '../rules/queue-keys.ts';
+import { areSearched, chargedWords, messageTexts, searchedTexts, wordsRules } from '../rules/search-words.ts';
 import type { WorkedOnChange } from '../rules/worked-on.ts';
 import {
-  areSearched,
-  chargedWords,
   documentUpdate,
   erasedFields,
   excludedFromReads,
-  messageTexts,
   type NewTicketParts,
   readDocument,
   type StoredTicket,
-  searchedTexts,
   storedFields,
   storedTicket,
   type TicketUpdate,
   type TicketWords,
   toDocument,
-  wordsRules,
   workedOnUpdate,
 } from './document.ts';
 import { isNotDeleted, type TicketCollection } from './schema.ts';
@@ -158,7 +154,7 @@ export function ticketStore(
       const words = await splitWords(searchedTexts(ticket), actor);
       // The first message stays as it is, whatever becomes of the ticket.
       const ofMessage = parts.conversationIds?.length
-        ? chargedWords(await splitWords(messageTexts(ticket), actor), ticket.bodyPlain)
+        ? chargedWords(ticket, await splitWords(messageTexts(ticket), actor))
         : undefined;
       const document = toDocument(ticket, words, parts, ofMessage);
       return change({ id, version, after: ticket }, () => storeCall(() => insertDocument(document)));
