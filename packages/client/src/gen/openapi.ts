@@ -206,7 +206,7 @@ export interface paths {
          * Changes a draft or a private note; a draft is published by `isDraft` false
          * @description A note is changed by its author, an admin, or a holder of the right `updateTechnicalTicketFields`.
          *
-         *     Errors: `ticket_not_found`, `conversation_not_found`, `message_was_sent`, `not_the_author`, `unknown_subchannel`, `subchannel_disabled`, `settings_unavailable`, `unknown_intent`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`, `unknown_attachment`, `no_recipient`, `no_sender`, `draft_only` for fields that only a draft has.
+         *     Errors: `ticket_not_found`, `conversation_not_found`, `message_was_sent`, `not_the_author`, `unknown_subchannel`, `subchannel_disabled`, `settings_unavailable`, `unknown_intent`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`, `unknown_attachment`, `no_sender`, `draft_only` for fields that only a draft has.
          */
         patch: operations["updateConversation"];
         trace?: never;
@@ -222,9 +222,9 @@ export interface paths {
         put?: never;
         /**
          * Writes a message to the customer, a draft of one, or a private note
-         * @description On channel email a message that is neither a draft nor private is sent as a mail. If none of `to`, `cc` and `bcc` is given, they are the `replyRecipients` of the ticket; if only `to` is missing, it is theirs.
+         * @description A message that is neither a draft nor private is sent as an e-mail to those of its recipients that have an address, whatever the channel of its ticket. In a chat it is sent only to recipients that the request names. `notSentReason` says why a message is not sent. If none of `to`, `cc` and `bcc` is given, they are the `replyRecipients` of the ticket; if only `to` is missing, it is theirs.
          *
-         *     Errors: `ticket_not_found`, `unknown_subchannel`, `subchannel_disabled`, `unknown_intent`, `settings_unavailable`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`, `too_many_messages`, `unknown_template`, `template_too_slow`, `template_too_much_memory`, `template_output_too_large`, `template_failed`, `templates_unavailable` if the template cannot be rendered; `no_recipient` for a mail without a recipient; `no_sender` if neither its mailbox has an address nor the setting `mailFrom` a value.
+         *     Errors: `ticket_not_found`, `unknown_subchannel`, `subchannel_disabled`, `unknown_intent`, `settings_unavailable`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`, `too_many_messages`, `unknown_template`, `template_too_slow`, `template_too_much_memory`, `template_output_too_large`, `template_failed`, `templates_unavailable` if the template cannot be rendered; `no_sender` if no mailbox has an address, and `mailFrom` is not set.
          */
         post: operations["replyToTicket"];
         delete?: never;
@@ -1537,6 +1537,8 @@ export interface components {
             externalConversationId: string | null;
             /** @description Whether it was sent as an e-mail. */
             deliveryStatus: components["schemas"]["DeliveryStatus"];
+            /** @description Why a message that was to be sent is not; null for every other message. */
+            notSentReason: components["schemas"]["NotSentReason"] | null;
             /**
              * @description When it was received, sent or begun.
              * @example 2026-01-31 09:10:00
@@ -1704,6 +1706,11 @@ export interface components {
             channelId?: string | null;
             /** @description The telephone number of the caller, for example `+49 30 123456` or `tel:+49-30-123456`. Only for channel phone. */
             callerNumber?: string | null;
+            /**
+             * @description Whether the first message of a new ticket is sent, as an e-mail, if its direction is out. False only records it. One with a `createdAt` in the past is never sent.
+             * @default true
+             */
+            send?: boolean | null;
         };
         /** @description A customer as the ERP system knows it. */
         Customer: {
@@ -2059,6 +2066,15 @@ export interface components {
             type: components["schemas"]["ContentType"];
         };
         /**
+         * @description Why a message that was to be sent is not.
+         *
+         *     - `no_recipient`: It has no recipient with an e-mail address.
+         *     - `channel_without_mail`: It answers a chat, where the customer reads it.
+         *     - `no_sender`: No mailbox has an address, and the setting `mailFrom` is not set.
+         * @enum {string}
+         */
+        NotSentReason: "no_recipient" | "channel_without_mail" | "no_sender";
+        /**
          * @description The direction of an order.
          *
          *     - `asc`: Smallest first.
@@ -2113,7 +2129,7 @@ export interface components {
             to?: string[] | null;
             /** @description The recipients of copies. */
             cc?: string[] | null;
-            /** @description The recipients of blind copies. Only on channel email. */
+            /** @description The recipients of blind copies. */
             bcc?: string[] | null;
             /** @description The subject. Default: "Re: " and the subject of the ticket. */
             subject?: string | null;
@@ -2133,7 +2149,7 @@ export interface components {
             attachments?: components["schemas"]["AttachmentInput"][] | null;
             /**
              * Format: int32
-             * @description The id of the mailbox to send from. Default: that of the ticket.
+             * @description The id of the mailbox to send from. Default: that of the ticket, else the default one.
              */
             subchannelId?: number | null;
             /**
@@ -2150,6 +2166,11 @@ export interface components {
              * @default false
              */
             withEmailTemplate?: boolean | null;
+            /**
+             * @description Whether it is sent, as an e-mail. False only records it: a letter that was posted, a call that was made. Not for a draft, which may have it when it is published.
+             * @default true
+             */
+            send?: boolean | null;
         };
         /** @description The message that was written. */
         ReplyToTicketResponse: {
@@ -2957,6 +2978,8 @@ export interface components {
              * @description The id of the mailbox to send from. Only of a draft.
              */
             subchannelId?: number;
+            /** @description Whether a draft that is published is sent, as an e-mail. Default: true. False only records it. Only with `isDraft` false. */
+            send?: boolean;
         };
         /** @description The message was changed. */
         UpdateConversationResponse: {

@@ -125,9 +125,8 @@ export function openTicketCalls(services: TicketServices, intents: Pick<IntentSt
   };
 }
 
-/** A message that is no mail is seen in the portal or in the chat. */
 function isSent({ deliveryStatus }: Conversation): boolean {
-  return deliveryStatus !== DeliveryStatus.FAILED;
+  return deliveryStatus === DeliveryStatus.QUEUED || deliveryStatus === DeliveryStatus.SENT;
 }
 
 const maxIntents = 100;

@@ -11,6 +11,7 @@ import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
+import { isMail } from '../rules/sending.ts';
 import type { TagStore } from '../tag/store.ts';
 import type { StoredTicket } from '../ticket/store/document.ts';
 import { type TemplateRequest, type TemplateTexts, templateViolations } from '../ticket/template/text.ts';
@@ -76,7 +77,7 @@ async function writeMessage(
 ): Promise<AddedMessage> {
   const { id: ticketId } = stored.ticket;
   const own = files.add(await attachFiles(deps.attachments, call, request.attachments));
-  const text = await renderText(deps, call, stored, request, { message, files: own });
+  const text = await renderText(deps, call, stored, request, { message, isDraft, files: own });
   const attachments = [...own, ...files.add(text.files)];
   const content = { ...message, type: text.type, body: text.body, attachments };
   const added = isDraft
@@ -91,13 +92,18 @@ async function renderText(
   call: Call,
   stored: StoredTicket,
   { content, templateId, templateData, withEmailTemplate = false }: TextRequest,
-  { message, files }: { message: MessageWithoutText; files: readonly AttachmentState[] },
+  { message, isDraft, files }: Omit<RequestedMessage, 'request'> & { files: readonly AttachmentState[] },
 ): Promise<Pick<NewMessage, 'type' | 'body'> & { files: readonly AttachmentState[] }> {
   const { type = ContentType.TEXT, message: body = '' } = content ?? {};
   const isPlain = templateId === undefined;
   if (isPlain && !withEmailTemplate) return { type, body, files: [] };
-  const { direction, private: isPrivate = false, subchannelId = null, intentIds } = message;
-  const written = { stored, tree: await deps.tags.tree(), direction, private: isPrivate, intentIds };
+  const { subchannelId = null, intentIds } = message;
+  const written = {
+    stored,
+    tree: await deps.tags.tree(),
+    isMail: isMail(stored.ticket.channel, message, { isToBeSent: isDraft }),
+    intentIds,
+  };
   if (isPlain) {
     const around = { ...written, subchannelId, content: create(MessageContentSchema, { type, message: body }) };
     const wrapped = await deps.templates.wrap(call, around);

@@ -1,14 +1,15 @@
-import { DomainError, invalidInput, notFound } from '@ticketing/errors/domain-error.ts';
+import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { eventHeaderFor } from '../event-header.ts';
 import type { ReadSettings } from '../settings.ts';
+import { ownAddresses } from '../ticket/rules/subchannels.ts';
 import { type AddMessageDeps, newMail, requireRoom } from './add.ts';
 import { messageWasSent } from './checks.ts';
 import { decidePublishedDraft } from './rules/decision.ts';
 import type { ConversationInput, ConversationState } from './rules/fields.ts';
-import { recipientViolations } from './rules/reply.ts';
-import { mailFields, messageSender } from './sender.ts';
+import { chooseRecipients, namesRecipients } from './rules/reply.ts';
+import { messageSender, sendingFields } from './sender.ts';
 import type { StoredConversation } from './store.ts';
 import { messageWords } from './words.ts';
 
@@ -22,33 +23,37 @@ export interface PublishDraftDeps
 
 /**
  * Publishes a draft with changes of it: stores it as it will be sent, and then makes it a message of its ticket by the one
- * write of the ticket that has the event too. Returns false if the draft was changed since it was read.
+ * write of the ticket that has the event too. A draft without recipients gets the recommended ones. Returns false if the
+ * draft was changed since it was read.
  *
- * Errors: ticket_not_found, conversation_not_found; no_recipient, invalid_format, not_allowed, each with a pointer;
- * message_was_sent; too_many_messages; concurrent_change; sandbox_busy and sandbox_crashed, for a long text.
+ * Errors: ticket_not_found, conversation_not_found; no_sender; message_was_sent; too_many_messages; concurrent_change;
+ * sandbox_busy and sandbox_crashed, for a long text.
  */
 export async function publishDraft(
   deps: PublishDraftDeps,
   call: Call,
   stored: StoredConversation,
-  changes: Partial<ConversationInput>,
+  { changes, isSent }: { changes: Partial<ConversationInput>; isSent: boolean },
 ): Promise<boolean> {
   const startedAt = deps.runtime.monotonicMs();
   const draft = { ...stored.conversation, ...changes };
   const ticket = (await deps.tickets.find(draft.ticketId))?.ticket;
   if (!ticket) throw notFound('Ticket');
-  const violations = recipientViolations(ticket.channel, draft, { isSent: true });
-  if (violations.length > 0) throw invalidInput(violations);
   const now = secondsNow(deps.runtime);
-  const sender = await messageSender(deps, call, draft.subchannelId);
+  const subchannels = [draft.subchannelId, ticket.subchannelId] as const;
+  const sender = await messageSender(deps, call, subchannels);
+  const recipients = chooseRecipients(ticket, draft, ownAddresses(await deps.settings()));
+  const isNamed = namesRecipients(draft);
   const set: Partial<ConversationInput> = {
     ...changes,
     ...sender,
+    ...recipients,
     agentId: draft.agentId ?? sender.agentId,
     authorKey: draft.authorKey ?? sender.authorKey,
     isAutomatic: draft.isAutomatic && sender.isAutomatic,
     publishedBy: call.caller.profileId,
-    ...(await mailFields(deps, ticket.channel, sender)),
+    externalConversationId: null,
+    ...(await sendingFields(deps, { channel: ticket.channel, subchannels, recipients, isNamed, isSent })),
     createdAt: now,
     modifiedAt: now,
   };
@@ -73,7 +78,7 @@ export async function publishDraft(
     },
     requestId: call.idempotency?.id,
   });
-  deps.mailQueue.wake();
+  if (mail !== null) deps.mailQueue.wake();
   return true;
 }
 

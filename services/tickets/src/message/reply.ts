@@ -4,15 +4,16 @@ import type {
   StoreConversationRequest,
   StoreConversationResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
-import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
-import { addressViolations } from '../rules/mail-headers.ts';
+import { addressViolations, formatViolations } from '../rules/mail-headers.ts';
 import type { ReadSettings } from '../settings.ts';
 import { findMailboxViolations } from '../ticket/checks.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
+import type { Recipients } from '../ticket/rules/reply-recipients.ts';
 import { ownAddresses } from '../ticket/rules/subchannels.ts';
 import { ticketSubject } from '../ticket/store/document.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
@@ -23,8 +24,8 @@ import {
   textViolations,
 } from './add-requested.ts';
 import { intentViolations } from './checks.ts';
-import { chooseRecipients, recipientViolations, replySubject, withOneReplyPrefix } from './rules/reply.ts';
-import { mailFields, messageSender } from './sender.ts';
+import { chooseRecipients, namesRecipients, replySubject, withOneReplyPrefix } from './rules/reply.ts';
+import { messageSender, sendingFields } from './sender.ts';
 import type { MessageViews, ShownReference } from './views.ts';
 
 interface WriteMessageDeps extends AddRequestedDeps {
@@ -37,8 +38,8 @@ interface WriteMessageDeps extends AddRequestedDeps {
 /**
  * Writes a message to the customer, a draft of one, or a private note.
  *
- * Errors: ticket_not_found; unknown_intent, unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, no_recipient, each with
- * a pointer; those of `attachFiles` and `TemplateTexts.text`; too_many_messages; concurrent_change.
+ * Errors: ticket_not_found; unknown_intent, unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, each with
+ * a pointer; no_sender; those of `attachFiles` and `TemplateTexts.text`; too_many_messages; concurrent_change.
  * Source: docs/reference/api.md, Conversations.
  */
 export async function replyToTicket(
@@ -52,15 +53,13 @@ export async function replyToTicket(
   const violations = [
     ...textViolations(request),
     ...intentViolations(request.intentIds, stored.ticket),
-    ...(request.private ? noteViolations(request) : []),
+    ...(request.private ? noteViolations(request) : draftViolations(request)),
     ...(await findMailboxViolations(deps.settings, stored.ticket.channel, request.subchannelId)),
   ];
-  const message = await planReply(deps, call, request, stored.ticket);
-  if (!message.private) {
-    const { to = [], cc = [], bcc = [] } = message;
-    violations.push(...recipientViolations(stored.ticket.channel, { to, cc, bcc }, { isSent: !isDraft }));
-  }
+  const recipients = request.private ? nobody : await findReplyRecipients(deps, request, stored.ticket);
+  violations.push(...formatViolations({ channel: stored.ticket.channel, ...recipients }));
   if (violations.length > 0) throw invalidInput(violations);
+  const message = await planReply(deps, call, request, { ticket: stored.ticket, recipients });
   call.idempotency?.addSubject(ticketSubject(ticketId));
   const added = await addRequestedMessage(deps, call, stored, { request, message, isDraft });
   return {
@@ -71,33 +70,53 @@ export async function replyToTicket(
   };
 }
 
+const nobody: Recipients = { to: [], cc: [], bcc: [] };
+
+/** The recipients of a reply. A draft of an answer in a chat has only those that the request names. */
+async function findReplyRecipients(
+  { settings }: WriteMessageDeps,
+  request: ReplyToTicketRequest,
+  ticket: TicketState,
+): Promise<Recipients> {
+  if (ticket.channel === Channel.CHAT && request.isDraft && !namesRecipients(request)) return nobody;
+  return chooseRecipients(ticket, request, ownAddresses(await settings()));
+}
+
 async function planReply(
   deps: WriteMessageDeps,
   call: Call,
   request: ReplyToTicketRequest,
-  ticket: TicketState,
+  { ticket, recipients }: { ticket: TicketState; recipients: Recipients },
 ): Promise<MessageWithoutText> {
-  const { isDraft, intentIds } = request;
+  const { isDraft, intentIds, send: isSent = true } = request;
   const subject = request.subject === undefined ? replySubject(ticket) : withOneReplyPrefix(request.subject);
-  const sender = await messageSender(deps, call, request.subchannelId ?? ticket.subchannelId);
+  const subchannels = [request.subchannelId, ticket.subchannelId] as const;
+  const sender = await messageSender(deps, call, subchannels);
   if (request.private) {
     const { agentId, authorKey } = sender;
     const subject = request.subject ?? null;
     return { direction: Direction.INTERNAL, private: true, agentId, authorKey, subject, intentIds };
   }
+  const published = { channel: ticket.channel, subchannels, recipients, isNamed: namesRecipients(request), isSent };
   return {
     ...sender,
-    ...chooseRecipients(ticket, request, ownAddresses(await deps.settings())),
+    ...recipients,
     direction: Direction.OUT,
     subject,
     intentIds,
-    ...(isDraft ? {} : await mailFields(deps, ticket.channel, sender)),
+    ...(isDraft ? {} : await sendingFields(deps, published)),
   };
 }
 
+/** Whether a draft is sent is decided when it is published. */
+function draftViolations({ isDraft, send }: ReplyToTicketRequest): Violation[] {
+  if (!isDraft || send === undefined) return [];
+  return [{ pointer: '#/send', code: 'not_allowed', detail: 'is for the publishing of a draft' }];
+}
+
 /** A note has no recipients, and nothing to publish. */
-function noteViolations({ to, cc, bcc, isDraft, subchannelId }: ReplyToTicketRequest): Violation[] {
-  const given = { to: to.length > 0, cc: cc.length > 0, bcc: bcc.length > 0, isDraft, subchannelId };
+function noteViolations({ to, cc, bcc, isDraft, subchannelId, send }: ReplyToTicketRequest): Violation[] {
+  const given = { to: to.length > 0, cc: cc.length > 0, bcc: bcc.length > 0, isDraft, subchannelId, send };
   return Object.entries(given)
     .filter(([, value]) => value)
     .map(([name]) => ({ pointer: `#/${name}`, code: 'not_allowed', detail: 'is not for a private note' }));
@@ -165,7 +184,8 @@ async function planRecord(
   const direction = request.direction ?? Direction.IN;
   const subchannelId = request.subchannelId ?? ticket.subchannelId;
   const customer = { from: ticket.from, fromName: ticket.fromName, agentId: null, subchannelId };
-  const sender = direction === Direction.IN ? customer : await messageSender(deps, call, subchannelId);
+  const isReceived = direction === Direction.IN;
+  const sender = isReceived ? customer : await messageSender(deps, call, [request.subchannelId, ticket.subchannelId]);
   return {
     ...sender,
     ...{ direction, to, cc, bcc, intentIds },

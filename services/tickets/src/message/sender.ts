@@ -1,10 +1,11 @@
-import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { DeliveryStatus, NotSentReason } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { type Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import { mailThread } from '../rules/mail-thread.ts';
+import { findReasonNotSent } from '../rules/sending.ts';
 import { type ReadSettings, settingsKnowing } from '../settings.ts';
 import type { OpeningMail, WriteCall } from '../ticket/insert.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
@@ -19,14 +20,18 @@ type SenderFields = AuthorFields & Pick<ConversationInput, 'from' | 'fromName' |
 
 type AuthorFields = Pick<ConversationInput, 'agentId' | 'authorKey' | 'isAutomatic'>;
 
-/** The sender of a message that a caller writes: the mailbox with this id, and the caller as its author. */
+/** The subchannels of a message that may be its mailbox, the best first: its own, and that of its ticket. */
+type OwnSubchannels = readonly [own: number | null | undefined, ofTicket: number | null];
+
+/** The sender of a message that a caller writes, in a subchannel of its own or in that of its ticket; the caller is its author. */
 export async function messageSender(
   deps: { settings: ReadSettings },
   { caller }: WriteCall,
-  subchannelId: number | null,
+  [own = null, ofTicket]: OwnSubchannels,
 ): Promise<SenderFields> {
-  const settings = await settingsKnowing(deps.settings, [subchannelId]);
-  return { ...chooseSender(settings, subchannelId), ...authorFields(caller), subchannelId };
+  const ids = [own, ofTicket];
+  const { from, fromName } = chooseSender(await settingsKnowing(deps.settings, ids), ids);
+  return { from, fromName, ...authorFields(caller), subchannelId: own ?? ofTicket };
 }
 
 function authorFields(caller: Caller): AuthorFields {
@@ -34,40 +39,63 @@ function authorFields(caller: Caller): AuthorFields {
   return { agentId: isPerson ? caller.profileId : null, authorKey: callerKey(caller), isAutomatic: !isPerson };
 }
 
-/** Asks the owner of the settings for a sender that this process does not know. Errors: settings_unavailable. */
-async function askSender({ settings }: { settings: ReadSettings }, sender: SenderFields): Promise<SenderFields> {
-  return sender.from === null ? { ...sender, ...chooseSender(await settings('owner'), sender.subchannelId) } : sender;
+/** Whether a message is sent, and the reason if it is not. */
+type SendingFields = Pick<ConversationInput, 'deliveryStatus' | 'notSentReason'> &
+  Partial<Pick<ConversationInput, 'from' | 'fromName' | 'subchannelId' | 'externalConversationId'>>;
+
+/** A message that is published now. */
+interface Published {
+  channel: Channel;
+  subchannels: OwnSubchannels;
+  recipients: Pick<ConversationInput, 'to' | 'cc' | 'bcc'>;
+  /** Whether the request names recipients. */
+  isNamed: boolean;
+  /** Whether it is to be sent, and not only recorded. */
+  isSent: boolean;
 }
 
 /**
- * The fields by which a message that is published now is sent as a mail, if the ticket is one of channel email.
+ * The fields by which a message that is published now is sent as a mail, or which say why it is not.
  *
- * Errors: no_sender, if the mailbox has no address and the installation no sender; settings_unavailable, if that cannot be asked.
+ * Errors: no_sender, if no mailbox has an address and the installation has no sender; settings_unavailable, if that cannot
+ * be asked. Source: docs/reference/api.md, Outgoing mail.
  */
-export async function mailFields(
+export async function sendingFields(
   deps: { runtime: Runtime; settings: ReadSettings },
-  channel: Channel,
-  sender: SenderFields,
-): Promise<Partial<Pick<ConversationInput, 'from' | 'fromName' | 'deliveryStatus' | 'externalConversationId'>>> {
-  if (channel !== Channel.EMAIL) return {};
-  const { from, fromName } = await askSender(deps, sender);
-  if (from === null) {
-    const detail = 'Mails have no sender: give the mailbox an address, or set mailFrom.';
-    throw new DomainError('failed_precondition', 'no_sender', detail);
-  }
+  message: Published,
+): Promise<SendingFields> {
+  const fields = await planSending(deps, message);
+  if (fields.notSentReason !== NotSentReason.NO_SENDER) return fields;
+  const detail = 'Mails have no sender: give a mailbox an address, or set mailFrom.';
+  throw new DomainError('failed_precondition', 'no_sender', detail);
+}
+
+async function planSending(
+  { runtime, settings }: { runtime: Runtime; settings: ReadSettings },
+  { channel, subchannels: [own = null, ofTicket], recipients, isNamed, isSent }: Published,
+): Promise<SendingFields> {
+  const reason = isSent ? findReasonNotSent(channel, recipients, { isNamed }) : null;
+  if (reason !== undefined) return { deliveryStatus: DeliveryStatus.NONE, notSentReason: reason };
+  const ids = [own, ofTicket];
+  const known = chooseSender(await settingsKnowing(settings, ids), ids);
+  // Only the owner of the settings knows a mailbox that was made a moment ago.
+  const { mailboxId, ...sender } = known.from === null ? chooseSender(await settings('owner'), ids) : known;
+  if (sender.from === null) return { deliveryStatus: DeliveryStatus.NONE, notSentReason: NotSentReason.NO_SENDER };
   return {
-    ...{ from, fromName, deliveryStatus: DeliveryStatus.QUEUED },
-    externalConversationId: newMessageId(timeOrderedId('msg', deps.runtime), from),
+    ...sender,
+    ...(mailboxId === null ? {} : { subchannelId: mailboxId }),
+    ...{ deliveryStatus: DeliveryStatus.QUEUED, notSentReason: null },
+    externalConversationId: newMessageId(timeOrderedId('msg', runtime), sender.from),
   };
 }
 
 type OpeningMailDeps = Pick<AddMessageDeps, 'messages' | 'tickets' | 'runtime'> & { settings: ReadSettings };
 
 /**
- * Stores the first message of a new ticket apart from it if it is to be sent as a mail: on a ticket of channel email with
- * direction out and recipients, if its mailbox is enabled. The message is unseen until the ticket is inserted with it.
+ * Stores the first message of a new ticket apart from it if its direction is out: it is sent as a mail, or says why it is
+ * not. The message is unseen until the ticket is inserted with it.
  *
- * Source: docs/reference/api.md, Outgoing mail.
+ * Errors: settings_unavailable, if the sender cannot be asked. Source: docs/reference/api.md, Outgoing mail.
  */
 export async function storeOpeningMail(
   deps: OpeningMailDeps,
@@ -75,24 +103,18 @@ export async function storeOpeningMail(
   ticket: TicketState,
 ): Promise<OpeningMail | undefined> {
   const { conversations, externalMessageIds } = deps.messages;
-  if (!(await isSent(deps, ticket))) return undefined;
-  const sender = await askSender(deps, await messageSender(deps, call, ticket.subchannelId));
-  // Without a sender there is no mail; the ticket is recorded all the same.
-  if (sender.from === null) return undefined;
-  const message = { ...openingMessage(ticket), ...sender, ...(await mailFields(deps, ticket.channel, sender)) };
+  const { channel, direction, openingMessageId, subchannelId } = ticket;
+  if (direction !== Direction.OUT || openingMessageId === null) return undefined;
+  const subchannels: OwnSubchannels = [null, subchannelId];
+  const message = {
+    ...openingMessage(ticket),
+    ...authorFields(call.caller),
+    // The ticket is recorded even if no mail can be sent.
+    ...(await planSending(deps, { channel, subchannels, recipients: ticket, isNamed: true, isSent: true })),
+  };
   const { id, ticketId, externalConversationId } = message;
   await conversations.insert(message, await newMail(deps, message, { ticket }));
-  if (externalConversationId !== null) {
-    await externalMessageIds.claim(externalConversationId, { ticketId, conversationId: id });
-  }
+  if (externalConversationId === null) return { conversationId: id, ticket };
+  await externalMessageIds.claim(externalConversationId, { ticketId, conversationId: id });
   return { conversationId: id, ticket: { ...ticket, lastMail: mailThread(externalConversationId, []) } };
-}
-
-async function isSent({ settings }: OpeningMailDeps, ticket: TicketState): Promise<boolean> {
-  const { channel, direction, subchannelId, openingMessageId, to, cc, bcc } = ticket;
-  if (channel !== Channel.EMAIL || direction !== Direction.OUT || openingMessageId === null) return false;
-  if (subchannelId === null || to.length + cc.length + bcc.length === 0) return false;
-  const { subchannels } = await settingsKnowing(settings, [subchannelId]);
-  const subchannel = subchannels?.get(subchannelId);
-  return subchannel?.enabled === true && subchannel.channel === Channel.EMAIL;
 }

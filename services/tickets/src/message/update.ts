@@ -24,9 +24,11 @@ import {
 import type { MessageReference } from './external-id-store.ts';
 import { type PublishDraftDeps, publishDraft } from './publish-draft.ts';
 import type { ConversationInput } from './rules/fields.ts';
-import { recipientViolations } from './rules/reply.ts';
 import type { StoredConversation } from './store.ts';
 import type { RefreshesWords } from './words.ts';
+
+/** The fields that say whether a draft is published, and how. */
+const publishingFields = ['is_draft', 'send'];
 
 /** The fields that a private note has too. */
 const noteFields = ['content', 'is_draft'];
@@ -37,7 +39,7 @@ type UpdateConversationDeps = PublishDraftDeps & Pick<AddMessageDeps, 'attachmen
  * Changes a draft or a private note; publishes a draft.
  *
  * Errors: ticket_not_found, conversation_not_found; message_was_sent; not_the_author; draft_only, unknown_subchannel, subchannel_disabled,
- * no_recipient, invalid_format, not_allowed, unknown_attachment, unknown_intent, each with a pointer; those of `attachFiles`;
+ * not_allowed, unknown_attachment, unknown_intent, each with a pointer; no_sender; those of `attachFiles`;
  * concurrent_change.
  * Source: docs/reference/api.md, Conversations.
  */
@@ -55,7 +57,7 @@ export async function updateConversation(
   if (await wasApplied(deps, call, request)) return done;
   const first = requireChangeable(await find(deps, request), call, request);
   if (!first) return done;
-  const violations = await ticketViolations(deps, request);
+  const violations = await findViolations(deps, request);
   if (violations.length > 0) throw invalidInput(violations);
   const drafted = await attachDraftFiles(deps.attachments, call, request.attachments);
   const files = newFiles(deps.attachments, call);
@@ -96,7 +98,7 @@ async function applyOnce(
   await releaseFiles(deps.attachments, dropped);
   const isPublished = before.isDraft && request.isDraft === false;
   const isDone = isPublished
-    ? await publishDraft(deps, call, stored, set)
+    ? await publishDraft(deps, call, stored, { changes: set, isSent: request.send ?? true })
     : Object.keys(set).length === 0 || (await store(deps, call, before, { stored, set }));
   if (!isDone) return conflict;
   await removeFiles(deps.attachments, dropped);
@@ -124,7 +126,7 @@ function find({ tickets, messages }: UpdateConversationDeps, request: MessageRef
 }
 
 /** The request without the fields that its mask does not name. */
-function onlyNamed({ content, isDraft, subchannelId, attachments, ...request }: UpdateConversationRequest) {
+function onlyNamed({ content, isDraft, subchannelId, attachments, send, ...request }: UpdateConversationRequest) {
   const named = new Set(request.updateMask?.paths);
   return {
     ...request,
@@ -132,23 +134,24 @@ function onlyNamed({ content, isDraft, subchannelId, attachments, ...request }: 
     ...(named.has('content') && content !== undefined ? { content } : {}),
     ...(named.has('is_draft') && isDraft !== undefined ? { isDraft } : {}),
     ...(named.has('subchannel_id') && subchannelId !== undefined ? { subchannelId } : {}),
+    ...(named.has('send') && send !== undefined ? { send } : {}),
   };
 }
 
-/** The violations in what depends on the ticket: blind copies, the mailbox and the intents. */
-async function ticketViolations(
+/** The violations in what is only for publishing, or depends on the ticket: the mailbox and the intents. */
+async function findViolations(
   deps: UpdateConversationDeps,
-  { ticketId, updateMask, bcc, subchannelId, intentIds }: UpdateConversationRequest,
+  { ticketId, updateMask, isDraft, send, subchannelId, intentIds }: UpdateConversationRequest,
 ): Promise<Violation[]> {
-  const copies = updateMask?.paths.includes('bcc') ? bcc : [];
+  if (send !== undefined && isDraft !== false) {
+    return [{ pointer: '#/send', code: 'not_allowed', detail: 'is for the publishing of a draft' }];
+  }
   const intents = updateMask?.paths.includes('intent_ids') ? intentIds : [];
-  if (copies.length + intents.length === 0 && subchannelId === undefined) return [];
+  if (intents.length === 0 && subchannelId === undefined) return [];
   const stored = await deps.tickets.find(ticketId);
   if (!stored) throw notFound('Ticket');
-  const { channel } = stored.ticket;
   return [
-    ...recipientViolations(channel, { to: [], cc: [], bcc: copies }, { isSent: false }),
-    ...(await findMailboxViolations(deps.settings, channel, subchannelId)),
+    ...(await findMailboxViolations(deps.settings, stored.ticket.channel, subchannelId)),
     ...intentViolations(intents, stored.ticket),
   ];
 }
@@ -165,7 +168,7 @@ function requireChangeable(
   const fields = request.updateMask?.paths ?? [];
   if (stored && isDraft) return stored;
   if (request.isDraft === true) throw messageWasSent();
-  if (fields.every((field) => field === 'is_draft')) return undefined;
+  if (fields.every((field) => publishingFields.includes(field))) return undefined;
   if (!stored?.conversation.private) throw messageWasSent();
   requireNoteRight(caller, stored.conversation);
   const draftOnly = fields.filter((field) => !noteFields.includes(field));
@@ -229,7 +232,7 @@ function changedFields(
   const isSame = names.every((name) => JSON.stringify(set[name]) === JSON.stringify(conversation[name]));
   if (isSame) return {};
   // The publishing of a draft may have been interrupted after it was stored as it would be sent.
-  const unsent = { deliveryStatus: DeliveryStatus.NONE, externalConversationId: null };
+  const unsent = { deliveryStatus: DeliveryStatus.NONE, notSentReason: null, externalConversationId: null };
   return {
     ...set,
     ...(conversation.private ? {} : unsent),

@@ -136,7 +136,7 @@ async function showMessages(
 }
 
 function toProto(
-  { deliveryStatus, createdAt, modifiedAt, ...conversation }: ConversationState,
+  { deliveryStatus, notSentReason, createdAt, modifiedAt, ...conversation }: ConversationState,
   isDraft: boolean,
   body: string | undefined,
   profiles: ReadonlyMap<number, Profile>,
@@ -154,6 +154,7 @@ function toProto(
     attachments: attachmentMessages(`/ticket/${ticketId}`, conversation.attachments),
     // A draft whose publishing was interrupted is not sent.
     deliveryStatus: isDraft ? DeliveryStatus.NONE : deliveryStatus,
+    ...(isDraft || notSentReason === null ? {} : { notSentReason }),
     ...(createdAt === null ? {} : { createdAt: toTimestamp(createdAt) }),
     ...(modifiedAt === null ? {} : { modifiedAt: toTimestamp(modifiedAt) }),
   };

@@ -45,7 +45,7 @@ export async function attemptMail(
 ): Promise<MailState> {
   const attempts = mail.attempts + 1;
   const failed = (error: string): MailState => ({ status: 'failed', attempts, reached: mail.reached, error });
-  const { from, fromName } = mail.from === null ? chooseSender(settings, mail.subchannelId) : mail;
+  const { from, fromName } = mail.from === null ? chooseSender(settings, [mail.subchannelId]) : mail;
   if (from === null) return failed('no_sender: neither the subchannel nor the setting mailFrom has an address');
   if (normalAddress(from) === undefined) return failed('no_sender: the address of the sender is not valid');
   const { addresses, invalid } = recipientsLeft(mail);

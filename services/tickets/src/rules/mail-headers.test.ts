@@ -1,16 +1,11 @@
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { describe, expect, test } from 'vitest';
-import { addressViolations, type GivenAddresses, oneLine } from './mail-headers.ts';
+import { addressViolations, oneLine } from './mail-headers.ts';
 
-const mail: GivenAddresses = {
-  channel: Channel.EMAIL,
-  direction: Direction.IN,
-  from: undefined,
-  to: [],
-  cc: [],
-  bcc: [],
-};
-const found = (given: Partial<GivenAddresses>) =>
+type Given = Parameters<typeof addressViolations>[0];
+
+const mail: Given = { channel: Channel.EMAIL, direction: Direction.IN, to: [], cc: [], bcc: [] };
+const found = (given: Partial<Given>) =>
   addressViolations({ ...mail, ...given }).map(({ pointer, code }) => `${pointer} ${code}`);
 
 describe('an address of an e-mail', () => {

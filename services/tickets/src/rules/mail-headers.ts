@@ -4,8 +4,7 @@ import type { Violation } from '@ticketing/errors/domain-error.ts';
 
 export interface GivenAddresses {
   channel: Channel;
-  direction: Direction;
-  from: string | undefined;
+  from?: string | undefined;
   to: readonly string[];
   cc: readonly string[];
   bcc: readonly string[];
@@ -42,12 +41,24 @@ export function isNoReply(address: string): boolean {
 }
 
 /**
- * Checks the addresses of a ticket. On the channels email and portal they must be e-mail addresses; on other channels
- * they may be any identifiers. Only outgoing e-mail may have blind copies.
+ * Checks the addresses of a ticket, or of a message that was recorded: as `formatViolations`, and only outgoing e-mail may
+ * have blind copies.
  *
  * Source: docs/reference/api.md, Creating a ticket; docs/decisions/0003-addresses-by-channel.md.
  */
-export function addressViolations(given: GivenAddresses): Violation[] {
+export function addressViolations({ direction, ...given }: GivenAddresses & { direction: Direction }): Violation[] {
+  const violations = formatViolations(given);
+  if (given.bcc.length > 0 && !(given.channel === Channel.EMAIL && direction === Direction.OUT)) {
+    violations.push({ pointer: '#/bcc', code: 'not_allowed', detail: 'is for outgoing e-mail only' });
+  }
+  return violations;
+}
+
+/**
+ * Checks the form of addresses. On the channels email and portal they must be e-mail addresses; on other channels they
+ * may be any identifiers.
+ */
+export function formatViolations(given: GivenAddresses): Violation[] {
   const violations: Violation[] = [];
   const requireEmail = (pointer: string, address: string) => {
     if (!isEmailAddress(address)) {
@@ -61,9 +72,6 @@ export function addressViolations(given: GivenAddresses): Violation[] {
         requireEmail(`#/${list}/${index}`, address);
       });
     }
-  }
-  if (given.bcc.length > 0 && !(given.channel === Channel.EMAIL && given.direction === Direction.OUT)) {
-    violations.push({ pointer: '#/bcc', code: 'not_allowed', detail: 'is for outgoing e-mail only' });
   }
   return violations;
 }

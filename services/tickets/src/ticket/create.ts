@@ -19,6 +19,7 @@ import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { eventHeaderFor } from '../event-header.ts';
 import { addressViolations } from '../rules/mail-headers.ts';
+import { isMail } from '../rules/sending.ts';
 import type { ReadSettings } from '../settings.ts';
 import { type TagTree, unknownTags } from '../tag/rules.ts';
 import type { TagStore } from '../tag/store.ts';
@@ -57,7 +58,7 @@ export interface TicketWrites {
   /** Reads all that a new ticket depends on (`draftTicket`). */
   draft(call: WriteCall, input: TicketInput, ids: { id: number; openingMessageId?: number }): Promise<TicketDraft>;
   /** Inserts a ticket; undefined if its id is taken (`insertTicket`). */
-  insert(call: WriteCall, ticket: TicketState): Promise<StoredTicket | undefined>;
+  insert(call: WriteCall, ticket: TicketState, options?: { sendsMessage?: boolean }): Promise<StoredTicket | undefined>;
   commit: Commit;
   runtime: Runtime;
 }
@@ -161,7 +162,8 @@ async function insertWithId(
   const repeated = content.request.templateId === undefined ? undefined : await findRepeated();
   if (repeated) return repeated;
   const ticket = await planTicket(deps, call, content, id);
-  const stored = (await insert(call, ticket)) ?? (await findRepeated());
+  const options = { sendsMessage: sendsMessage(content.request, ticket) };
+  const stored = (await insert(call, ticket, options)) ?? (await findRepeated());
   if (stored || (await ids.isVoid(id))) return stored;
   throw call.idempotency ? notFound('Ticket') : new Error('a new id was taken');
 }
@@ -189,10 +191,15 @@ async function upsertOnce(
     ids.sequence.release(id);
     return conflict;
   }
-  const inserted = await insert(call, ticket);
+  const inserted = await insert(call, ticket, { sendsMessage: sendsMessage(content.request, ticket) });
   // The ticket was deleted before.
   if (!inserted && !(await tickets.find(id))) await ids.external.free(id);
   return inserted ?? conflict;
+}
+
+/** Whether the first message of a ticket is sent, if its direction is out. One that left elsewhere before is not. */
+function sendsMessage({ send = true, createdAt }: CreateTicketRequest, { modifiedAt }: TicketState): boolean {
+  return send && (createdAt === undefined || Number(createdAt.seconds) >= (modifiedAt ?? 0));
 }
 
 /** Plans the ticket of a request, with the text of its template. */
@@ -267,13 +274,14 @@ function addFiles(ticket: TicketState, { attachments: added = [], ...input }: Ti
 async function renderText(
   deps: CreateTicketDeps,
   call: Call,
-  { request: { templateId, templateData }, input, tree, files }: Content,
+  { request: { templateId, templateData, send = true }, input, tree, files }: Content,
   stored: StoredTicket,
 ): Promise<TicketInput> {
   if (templateId === undefined) return {};
-  const { direction, subject } = stored.ticket;
+  const { subject } = stored.ticket;
   const own: readonly AttachmentState[] = input.attachments ?? [];
-  const message = { template: { templateId, templateData }, stored, tree, direction, files: own };
+  const opening = { template: { templateId, templateData }, stored, tree, files: own };
+  const message = { ...opening, isMail: isMail(stored.ticket.channel, stored.ticket, { isToBeSent: send }) };
   const text = await deps.templates.text(call, message);
   const attachments = [...own, ...files.add(text.files)];
   return {

@@ -63,17 +63,17 @@ export function decideTicket({ input, context, programs, identified }: TicketDra
   return { ...newTicket(withHeaderRule({ ...input, ...text }, programs), context), ...identified };
 }
 
-/** The first message of a ticket, if it is sent as a mail. */
+/** The first message of a ticket, if it is stored apart. */
 export interface OpeningMail {
   conversationId: number;
-  /** The ticket with that mail as its last one. */
+  /** The ticket, with that mail as its last one if it is sent. */
   ticket: TicketState;
 }
 
 interface InsertDeps {
   tickets: Pick<TicketStore, 'insert'>;
   attachments: Pick<FileContext, 'files'>;
-  /** Stores the first message of a ticket, unseen, if it is to be sent as a mail. */
+  /** Stores the first message of a ticket, unseen, if its direction is out. */
   storeOpeningMail(call: WriteCall, ticket: TicketState): Promise<OpeningMail | undefined>;
   /** Notified when a mail is queued. */
   mailQueue: { wake(): void };
@@ -81,7 +81,8 @@ interface InsertDeps {
 }
 
 /**
- * Inserts a ticket, and its first message if it is sent as a mail. Returns undefined if the id of the ticket is taken.
+ * Inserts a ticket; with `sendsMessage`, its first message is sent as a mail if its direction is out. Returns undefined if
+ * the id of the ticket is taken.
  *
  * The steps, and what is left if the process dies after one of them:
  * 1. The files get the ticket as their owner: the sweeper of files removes them.
@@ -92,6 +93,7 @@ export async function insertTicket(
   deps: InsertDeps,
   call: WriteCall,
   decided: TicketState,
+  { sendsMessage = false }: { sendsMessage?: boolean } = {},
 ): Promise<StoredTicket | undefined> {
   const appliedRequest = call.idempotency && {
     id: call.idempotency.id,
@@ -99,7 +101,7 @@ export async function insertTicket(
   };
   const event = createdEvent(decided, eventHeaderFor(deps, call));
   await claimFiles(deps.attachments, decided.id, decided.attachments);
-  const opening = await deps.storeOpeningMail(call, decided);
+  const opening = sendsMessage ? await deps.storeOpeningMail(call, decided) : undefined;
   const ticket = opening?.ticket ?? decided;
   const conversationIds = opening ? [opening.conversationId] : [];
   if (!(await deps.tickets.insert(ticket, { event, appliedRequest, conversationIds }))) return undefined;

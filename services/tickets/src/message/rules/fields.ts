@@ -3,6 +3,8 @@ import {
   ContentTypeSchema,
   DeliveryStatus,
   DeliveryStatusSchema,
+  type NotSentReason,
+  NotSentReasonSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction, DirectionSchema } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
@@ -52,6 +54,8 @@ export const conversationFields = {
   subchannelId: id(),
   externalConversationId: textId(),
   deliveryStatus: enumText<DeliveryStatus>(DeliveryStatusSchema, DeliveryStatus.NONE),
+  /** Why a message that was to be sent is not. */
+  notSentReason: enumText<NotSentReason | null>(NotSentReasonSchema, null),
   createdAt: time(),
   modifiedAt: time(),
 };

@@ -32,12 +32,12 @@ test('sends to every recipient once, except to those that the mail has reached',
   const lists = {
     to: ['a@x.example', 'A@X.example'],
     cc: ['a@X.EXAMPLE', 'b@x.example'],
-    bcc: ['c@x.example', 'none'],
+    bcc: ['c@x.example', 'kim@\u0085x.example', '+49 30 1', 'Visitor 7'],
   };
   const mail = { ...lists, reached: ['b@x.example'] } as unknown as OutgoingMail;
   expect(recipientsLeft(mail)).toEqual({
     addresses: ['a@x.example', 'A@x.example', 'c@x.example'],
-    invalid: ['none'],
+    invalid: ['kim@\u0085x.example'],
   });
 });
 

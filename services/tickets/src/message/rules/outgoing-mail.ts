@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
-import { normalAddress } from '../../rules/mail-headers.ts';
+import { isEmailAddress, normalAddress } from '../../rules/mail-headers.ts';
 import type { ConversationState } from './fields.ts';
 
 /** A message that is sent, or was sent, as a mail. Units: times in Unix seconds. */
@@ -32,9 +32,12 @@ export function newMessageId(unique: string, from: string | null): string {
   return `<${unique}@${host ?? 'ticketing.invalid'}>`;
 }
 
-/** The recipients that a mail has not reached yet, each once, and the texts among them that are no e-mail addresses. */
+/**
+ * The recipients that a mail has not reached yet, each once, and the e-mail addresses among them to which no mail can be
+ * sent. Numbers and names, which the messages of other channels have, are no recipients.
+ */
 export function recipientsLeft({ to, cc, bcc, reached }: OutgoingMail): { addresses: string[]; invalid: string[] } {
-  const all = [...new Set([...to, ...cc, ...bcc])];
+  const all = [...new Set([...to, ...cc, ...bcc])].filter(isEmailAddress);
   const addresses = new Set(all.flatMap((address) => normalAddress(address) ?? []));
   return {
     addresses: [...addresses].filter((address) => !reached.includes(address)),

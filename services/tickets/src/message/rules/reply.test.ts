@@ -1,7 +1,8 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, test } from 'vitest';
 import { initialTicket, type TicketState } from '../../ticket/rules/fields.ts';
-import { chooseRecipients, chooseSender, recipientViolations, replySubject, withOneReplyPrefix } from './reply.ts';
+import type { KnownSubchannel } from '../../ticket/rules/subchannels.ts';
+import { chooseRecipients, chooseSender, replySubject, withOneReplyPrefix } from './reply.ts';
 
 const nobody = { to: [], cc: [], bcc: [] };
 const isOurs = (address: string) => address === 'us@example.org';
@@ -26,16 +27,6 @@ test('recipients that are given replace the recommended ones, but a missing `to`
     cc: ['x@y.de'],
     bcc: [],
   });
-});
-
-test('only a mail that is sent needs a recipient, and only a mail has blind copies', () => {
-  const codes = (channel: Channel, given: object, isSent: boolean) =>
-    recipientViolations(channel, { ...nobody, ...given }, { isSent }).map(({ pointer, code }) => `${pointer} ${code}`);
-  expect(codes(Channel.EMAIL, {}, true)).toEqual(['#/to no_recipient']);
-  expect(codes(Channel.EMAIL, {}, false)).toEqual([]);
-  expect(codes(Channel.CHAT, {}, true)).toEqual([]);
-  expect(codes(Channel.EMAIL, { bcc: ['x@y.de'] }, true)).toEqual([]);
-  expect(codes(Channel.PORTAL, { bcc: ['x@y.de'] }, true)).toEqual(['#/bcc not_allowed']);
 });
 
 test.each([
@@ -68,11 +59,25 @@ test.each([
   expect(withOneReplyPrefix(subject)).toBe(expected);
 });
 
-test('the sender is the mailbox, else that of the installation', () => {
-  const mailbox = { enabled: true, interface: 'smtp', name: 'Support', address: 'support@example.org' };
-  const settings = { subchannels: new Map([[1, mailbox]]), mailFrom: 'desk@example.org' };
-  expect(chooseSender(settings, 1)).toEqual({ from: 'support@example.org', fromName: 'Support' });
-  expect(chooseSender(settings, 2)).toEqual({ from: 'desk@example.org', fromName: null });
-  expect(chooseSender(settings, null)).toEqual({ from: 'desk@example.org', fromName: null });
-  expect(chooseSender({ subchannels: undefined, mailFrom: null }, 1)).toEqual({ from: null, fromName: null });
+test('the sender is the first mailbox that has an address, else the default one, else that of the installation', () => {
+  const mailbox = { enabled: true, interface: 'smtp', channel: Channel.EMAIL };
+  const subchannels = new Map<number, KnownSubchannel>([
+    [1, { ...mailbox, name: 'Support', address: 'support@example.org' }],
+    [2, { ...mailbox, name: 'No address' }],
+    [3, { ...mailbox, name: 'Hotline', channel: Channel.PHONE, address: 'hotline@example.org', isDefault: true }],
+  ]);
+  const withDefault = new Map([...subchannels, [4, { ...mailbox, address: 'all@example.org', isDefault: true }]]);
+  const support = { from: 'support@example.org', fromName: 'Support', mailboxId: 1 };
+  const mailFrom = 'desk@example.org';
+  expect(chooseSender({ subchannels: withDefault, mailFrom }, [1, 3])).toEqual(support);
+  expect(chooseSender({ subchannels: withDefault, mailFrom }, [3, 1])).toEqual(support);
+  const ofDefault = { from: 'all@example.org', fromName: null, mailboxId: 4 };
+  expect(chooseSender({ subchannels: withDefault, mailFrom }, [null, 3])).toEqual(ofDefault);
+  const ofInstallation = { from: 'desk@example.org', fromName: null, mailboxId: null };
+  expect(chooseSender({ subchannels, mailFrom }, [null, 3])).toEqual(ofInstallation);
+  expect(chooseSender({ subchannels, mailFrom }, [2])).toEqual({ ...ofInstallation, fromName: 'No address' });
+  const isDisabled = new Map([[4, { ...mailbox, enabled: false, address: 'all@example.org', isDefault: true }]]);
+  expect(chooseSender({ subchannels: isDisabled, mailFrom }, [])).toEqual(ofInstallation);
+  const nobodyKnown = { from: null, fromName: null, mailboxId: null };
+  expect(chooseSender({ subchannels: undefined, mailFrom: null }, [1])).toEqual(nobodyKnown);
 });

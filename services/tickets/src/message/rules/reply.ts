@@ -1,13 +1,16 @@
-import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { Violation } from '@ticketing/errors/domain-error.ts';
+import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
-import { addressViolations } from '../../rules/mail-headers.ts';
 import type { TicketState } from '../../ticket/rules/fields.ts';
 import { type AddressedMessage, type Recipients, replyRecipients } from '../../ticket/rules/reply-recipients.ts';
-import type { SenderSettings } from '../../ticket/rules/subchannels.ts';
+import { defaultMailboxId, type SenderSettings } from '../../ticket/rules/subchannels.ts';
 
 /** The recipients of a request. An empty list counts as absent. */
 type GivenRecipients = Pick<AddressedMessage, 'to' | 'cc' | 'bcc'>;
+
+/** Whether a request names recipients. */
+export function namesRecipients({ to, cc, bcc }: GivenRecipients): boolean {
+  return to.length + cc.length + bcc.length > 0;
+}
 
 /**
  * The recipients of a reply. If none are given, the recommended ones; if only `to` is missing, the recommended `to`.
@@ -21,22 +24,8 @@ export function chooseRecipients(
 ): Recipients {
   const recommended = replyRecipients(ticket, isOurs) ?? { to: [], cc: [], bcc: [] };
   const { to, cc, bcc } = given;
-  if (to.length + cc.length + bcc.length === 0) return recommended;
+  if (!namesRecipients(given)) return recommended;
   return { to: to.length === 0 ? recommended.to : [...to], cc: [...cc], bcc: [...bcc] };
-}
-
-/** The violations in the recipients of a reply. One that is sent as a mail must have a recipient. */
-export function recipientViolations(
-  channel: Channel,
-  recipients: GivenRecipients,
-  { isSent }: { isSent: boolean },
-): Violation[] {
-  const { to, cc, bcc } = recipients;
-  const violations = addressViolations({ channel, direction: Direction.OUT, from: undefined, to, cc, bcc });
-  if (isSent && channel === Channel.EMAIL && to.length + cc.length + bcc.length === 0) {
-    violations.push({ pointer: '#/to', code: 'no_recipient', detail: 'A mail needs a recipient.' });
-  }
-  return violations;
 }
 
 /** The signs of a reply that mail programs write before its subject, in many languages, also several of them. */
@@ -57,11 +46,24 @@ function toReplySubject(subject: string): string {
   return cutChars(`Re: ${subject.replace(replyPrefixes, '')}`.trim(), 998);
 }
 
-/** The sender of a reply: the mailbox with this id, else the sender of the installation. */
-export function chooseSender(
-  { subchannels, mailFrom }: SenderSettings,
-  subchannelId: number | null,
-): { from: string | null; fromName: string | null } {
-  const mailbox = subchannelId === null ? undefined : subchannels?.get(subchannelId);
-  return { from: mailbox?.address ?? mailFrom, fromName: mailbox?.name ?? null };
+/** Who sends a message. */
+interface Sender {
+  from: string | null;
+  fromName: string | null;
+  /** The mailbox that it is sent from, if one has the address. */
+  mailboxId: number | null;
+}
+
+/**
+ * The sender of a message: the first of some subchannels that is a mailbox with an address, else the default mailbox, else
+ * the sender of the installation.
+ */
+export function chooseSender({ subchannels, mailFrom }: SenderSettings, ids: readonly (number | null)[]): Sender {
+  const known = [...ids, defaultMailboxId(subchannels)].flatMap((id) => {
+    const subchannel = id === null ? undefined : subchannels?.get(id);
+    return subchannel?.channel === Channel.EMAIL ? [{ id, ...subchannel }] : [];
+  });
+  const mailbox = known.find(({ address }) => address !== undefined);
+  const fromName = (mailbox ?? known[0])?.name ?? null;
+  return { from: mailbox?.address ?? mailFrom, fromName, mailboxId: mailbox?.id ?? null };
 }

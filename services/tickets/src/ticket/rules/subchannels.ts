@@ -58,6 +58,14 @@ export function shownInterface({ subchannelId }: Pick<TicketState, 'subchannelId
   return (subchannelId === null ? undefined : subchannels?.get(subchannelId)?.interface) ?? 'internal';
 }
 
+/** The enabled mailbox from which a message leaves whose ticket has none; null if there is none. */
+export function defaultMailboxId(subchannels: Subchannels): number | null {
+  const found = [...(subchannels ?? [])].find(
+    ([, { enabled, channel, isDefault }]) => enabled && channel === Channel.EMAIL && isDefault,
+  );
+  return found?.[0] ?? null;
+}
+
 /**
  * The enabled mailboxes to which some addresses belong, in the order of the addresses. Case is ignored, and so is the
  * suffix after a `+` in the local part of an address, unless a mailbox has exactly that address.

@@ -2,7 +2,6 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import { type Client, Code, ConnectError } from '@connectrpc/connect';
 import type { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
 import type { Attachment, MessageContent } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { beforeChange, DomainError, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { copyFiles } from '@ticketing/files/copy-files.ts';
@@ -32,8 +31,8 @@ interface TemplateMessage {
   /** The ticket as the request leaves it, apart from the text. */
   stored: StoredTicket;
   tree: TagTree;
-  direction: Direction;
-  private?: boolean;
+  /** Whether it is an outgoing mail. */
+  isMail: boolean;
   /** The intents that the message is about: templates read the first one as `intent`. */
   intentIds?: readonly number[] | undefined;
   /** The files that the message has already. */
@@ -94,7 +93,7 @@ async function templateText(deps: TemplateTextDeps, call: Call, message: Templat
   try {
     const variables = await valuesJson(deps, call, message);
     const { templateId } = template;
-    const rendered = await deps.templates.render(call, { templateId, variables, withWrapper: isMail(message) });
+    const rendered = await deps.templates.render(call, { templateId, variables, withWrapper: message.isMail });
     const subject = oneLine(rendered.subject ?? '').trim();
     const copies = await copyTemplateFiles(deps, call, templateId, rendered.attachments, message.files);
     return {
@@ -134,7 +133,7 @@ interface PlainMessage extends Omit<TemplateMessage, 'template' | 'files'> {
 
 async function wrapText(deps: TemplateTextDeps, call: Call, message: PlainMessage): Promise<string | undefined> {
   const { content, subchannelId } = message;
-  const ids = isMail(message)
+  const ids = message.isMail
     ? emailTemplateIds(subchannelId, await settingsKnowing(deps.settings, [subchannelId]))
     : [];
   if (ids.length === 0) return undefined;
@@ -144,10 +143,6 @@ async function wrapText(deps: TemplateTextDeps, call: Call, message: PlainMessag
   } catch (error) {
     throw beforeChange(error);
   }
-}
-
-function isMail({ stored, direction, private: isPrivate }: Pick<TemplateMessage, 'stored' | 'direction' | 'private'>) {
-  return stored.ticket.channel === Channel.EMAIL && direction === Direction.OUT && !isPrivate;
 }
 
 /** The values of a message. The values of a large ticket count as a page only until they are written. */

@@ -155,7 +155,7 @@ describe('a reply with the e-mail template of its ticket', () => {
   test.each([
     ['is not asked for', {}, { withEmailTemplate: false }],
     ['would be around a note', {}, { private: true }],
-    ['would be around a message that is no mail', { channel: 'phone' }, {}],
+    ['would be around a message that is no mail', { channel: 'phone', from: '+49 30 1' }, {}],
   ])('has none if it %s', async (_, body, request) => {
     expect((await reply(await ticket(body), request)).json.conversation).toMatchObject(plain);
     expect(model.asked).toEqual([]);
