@@ -59,6 +59,7 @@ describe('tickets and tags', () => {
     expect(summary()).toMatchObject({ rows: '60', created: '60', rejected: '0', 'tags created': '2' });
     const first = [...system.tickets.values()].find(({ subject }) => subject === 'subject 1');
     expect(first?.tags).toEqual([system.tags.find(({ name }) => name === 'tag 1')?.id]);
+    expect([...system.tickets.values()].every(({ send }) => send === false)).toBe(true);
     expect(system.calls.every(({ authorization }) => authorization === 'Bearer secret')).toBe(true);
   });
 

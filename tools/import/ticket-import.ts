@@ -137,10 +137,10 @@ export class TicketImport {
     this.#advance(pending.row);
   }
 
-  /** Creates a ticket. Returns its id if it has an answer, which needs it; else 0. */
+  /** Creates a ticket, of which nothing is sent. Returns its id if it has an answer, which needs it; else 0. */
   async #create({ ticket, answer, tagNames }: PendingTicket): Promise<number> {
     const ids = await Promise.all(tagNames.map((name) => this.#parts.tags.toId(name)));
-    const body = ids.length > 0 ? { ...ticket, tags: [...new Set(ids)] } : ticket;
+    const body = { ...ticket, send: false, ...(ids.length > 0 ? { tags: [...new Set(ids)] } : {}) };
     const response = await this.#post(this.#path, body, answer !== undefined);
     if (answer === undefined) return 0;
     const created = parseJson(response.text);
