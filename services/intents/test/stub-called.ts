@@ -7,7 +7,7 @@ import {
   type ApplyAnalysisRequest,
   type RecordExecutionRequest,
 } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
-import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { DeliveryStatus, type NotSentReason } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { ConversationService } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import {
   AiSupportLevel,
@@ -39,6 +39,9 @@ export interface StubTicket {
   tagIds: number[];
   /** The recipients of a reply. */
   to: string[];
+  /** Why a reply is not sent; undefined if it is. */
+  notSentReason?: NotSentReason;
+  channelId?: string;
   spamStatus?: SpamStatus;
   customerId?: string;
   contractId?: string;
@@ -192,8 +195,9 @@ function serveTickets(router: ConnectRouter, model: CalledModel): void {
         await model.before('read', id, {});
         const stored = model.tickets.get(id);
         if (!stored) return {};
-        const { isSpam, process, to, ...ticket } = stored;
-        return { snapshots: [{ ticket: { ...ticket, replyRecipients: { to } }, isSpam, process }] };
+        const { isSpam, process, to, notSentReason, ...ticket } = stored;
+        const replyNotSent = toReplyNotSent(notSentReason);
+        return { snapshots: [{ ticket: { ...ticket, replyRecipients: { to } }, isSpam, process, ...replyNotSent }] };
       }),
     listTicketVersions: ({ afterId }) =>
       respond(model, () => {
@@ -250,13 +254,16 @@ function serveResults(router: ConnectRouter, model: CalledModel): void {
   });
 }
 
+const toReplyNotSent = (replyNotSent: NotSentReason | undefined) =>
+  replyNotSent === undefined ? {} : { replyNotSent };
+
 /** Messages to customers. */
 function serveMessages(router: ConnectRouter, model: CalledModel): void {
   router.service(ConversationService, {
     replyToTicket: ({ ticketId, content, templateId, templateData }, { requestHeader }) =>
       respond(model, async () => {
-        const { to } = find(model, ticketId);
         await model.before('reply', ticketId, {});
+        const { to, notSentReason } = find(model, ticketId);
         const key = requestHeader.get('idempotency-key') ?? '';
         const caller = readCaller(requestHeader.get('authorization') ?? '');
         const ofTemplate =
@@ -265,7 +272,11 @@ function serveMessages(router: ConnectRouter, model: CalledModel): void {
         if (!model.replies.some((one) => one.key === key)) {
           model.replies.push({ ticketId, key, caller, text, templateId, templateData });
         }
-        return { success: true, id: 1, conversation: { to, body: text, deliveryStatus: DeliveryStatus.QUEUED } };
+        const sending =
+          notSentReason === undefined
+            ? { deliveryStatus: DeliveryStatus.QUEUED }
+            : { deliveryStatus: DeliveryStatus.NONE, notSentReason };
+        return { success: true, id: 1, conversation: { to, body: text, ...sending } };
       }),
   });
   router.service(RenderingService, {

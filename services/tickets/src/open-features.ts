@@ -41,7 +41,7 @@ import { deleteConversation } from './message/delete.ts';
 import { getConversation, listConversations } from './message/read.ts';
 import { replyToTicket, storeConversation } from './message/reply.ts';
 import { ticketTokens } from './message/rules/outgoing-mail.ts';
-import { storeOpeningMail } from './message/sender.ts';
+import { openMail } from './message/sender.ts';
 import { updateConversation } from './message/update.ts';
 import { messageViews } from './message/views.ts';
 import { type MessageWordsDeps, refreshWords } from './message/words.ts';
@@ -136,7 +136,7 @@ export function openFeatures(parts: FeatureParts) {
   const drafts = { settings, tags, customers, conversationIds, runtime };
   const inserts = {
     ...{ tickets, attachments, mailQueue: mailer, runtime },
-    ...bind({ messages, tickets, settings, runtime }, { storeOpeningMail }),
+    ...bind({ messages, tickets, settings, runtime }, { openMail }),
   };
   const ids = {
     sequence: idSequence(connection, 'ticket'),

@@ -30,7 +30,7 @@ export interface paths {
          * Creates a ticket, or updates the one with the same `externalTicketId`
          * @description On an update, absent fields keep their values, the given tags replace the old ones, and attachments are added. Default values and automatic assignment apply to a creation only. With a template, its rendered text becomes the body, and its subject that of the ticket if the request has none. Its files are attached.
          *
-         *     Errors: `unknown_tag`, `unknown_subchannel`, `subchannel_disabled`; `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`; `settings_unavailable` if the request names a subchannel before the settings were ever read; `conflicting_fields` for a body beside a template; `unknown_template`, `template_too_slow`, `template_too_much_memory`, `template_output_too_large`, `template_failed`, `templates_unavailable` if the template cannot be rendered; `ticket_not_found` for a repeated request whose ticket was deleted.
+         *     Errors: `unknown_tag`, `unknown_subchannel`, `subchannel_disabled`; `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`; `settings_unavailable` if the request names a subchannel before the settings were ever read, or no sender is known for a message that is to be sent; `conflicting_fields` for a body beside a template; `unknown_template`, `template_too_slow`, `template_too_much_memory`, `template_output_too_large`, `template_failed`, `templates_unavailable` if the template cannot be rendered; `ticket_not_found` for a repeated request whose ticket was deleted.
          */
         post: operations["createTicket"];
         delete?: never;
@@ -206,7 +206,7 @@ export interface paths {
          * Changes a draft or a private note; a draft is published by `isDraft` false
          * @description A note is changed by its author, an admin, or a holder of the right `updateTechnicalTicketFields`.
          *
-         *     Errors: `ticket_not_found`, `conversation_not_found`, `message_was_sent`, `not_the_author`, `unknown_subchannel`, `subchannel_disabled`, `settings_unavailable`, `unknown_intent`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`, `unknown_attachment`, `no_sender`, `draft_only` for fields that only a draft has.
+         *     Errors: `ticket_not_found`, `conversation_not_found`, `message_was_sent`, `not_the_author`, `unknown_subchannel`, `subchannel_disabled`, `settings_unavailable`, `unknown_intent`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`, `unknown_attachment`, `too_many_messages`, `no_sender`, `draft_only` for fields that only a draft has.
          */
         patch: operations["updateConversation"];
         trace?: never;
@@ -518,7 +518,7 @@ export interface paths {
          *
          *     A definite failure of the backend system is an outcome with `success` false, after which the intent can be executed again. If it is not known whether the backend system has done it, the `responseCode` is `unknown`, and final.
          *
-         *     Errors: `kind_not_allowed`, `missing_right` if the AI agent is not executable by the caller; `ai_agent_disabled`; `ticket_closed` if the AI agent does not allow closed tickets; `intent_not_found`, `ticket_not_found`; `unknown_ai_agent` for `code`; `intent_mismatch` if `intentId` differs from the path, or `code` or `ticketId` from the intent; `unknown_option`, `invalid_data` if `data` does not fit the AI agent; `contract_mismatch`, `intent_invalidated`, `intent_running` while another call executes it; `customer_needed` if the AI agent needs a customer and the ticket has none; `no_recipient` if the customer is to be informed and has no address.
+         *     Errors: `kind_not_allowed`, `missing_right` if the AI agent is not executable by the caller; `ai_agent_disabled`; `ticket_closed` if the AI agent does not allow closed tickets; `intent_not_found`, `ticket_not_found`; `unknown_ai_agent` for `code`; `intent_mismatch` if `intentId` differs from the path, or `code` or `ticketId` from the intent; `unknown_option`, `invalid_data` if `data` does not fit the AI agent; `contract_mismatch`, `intent_invalidated`, `intent_running` while another call executes it; `customer_needed` if the AI agent needs a customer and the ticket has none; `no_recipient` if a message to the customer would reach nobody, `no_sender` if no mail can be sent.
          */
         post: operations["executeIntent"];
         delete?: never;

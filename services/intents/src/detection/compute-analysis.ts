@@ -3,12 +3,11 @@ import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb
 import type { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { TagReference } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import type { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
-import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import type { AiAgentState } from '../agent/rules/agent.ts';
 import type { AiAgentStore } from '../agent/store.ts';
-import { findRecipients, type PrepareReply } from '../intent/reply.ts';
+import { type AnsweredTicket, findRecipients, type PrepareReply } from '../intent/reply.ts';
 import type { IntentProposal } from '../intent/rules/intent.ts';
 import { ticketText } from '../learning/ticket-text.ts';
 import type { CandidateTag, Detection } from './provider.ts';
@@ -41,7 +40,7 @@ export async function computeAnalysis(
   modes: readonly AnalysisMode[],
 ): Promise<AnalysisResult | undefined> {
   const { snapshots } = await context.snapshots({ trace, signal }).getTicketSnapshots({ ticketIds: [ticketId] });
-  const [{ ticket, isSpam, process } = {}] = snapshots;
+  const [{ ticket, isSpam, process, replyNotSent } = {}] = snapshots;
   if (!ticket || isSpam === undefined || process === undefined) return undefined;
   const { aiSupportLevel } = ticket;
   const parts = partsToAnalyse(modes, { isSpam, process, aiSupportLevel });
@@ -58,18 +57,19 @@ export async function computeAnalysis(
     keywords: [...new Set(agents.flatMap(({ detection }) => detection.keywords))],
   };
   const detected = await context.detection.detect(request, signal);
-  const result = decideResult(analysedTicket(ticket), parts, detected, { agents, now: context.now() });
+  const answered = { ticket, replyNotSent };
+  const result = decideResult(analysedTicket(answered), parts, detected, { agents, now: context.now() });
   const { proposals } = result;
   return proposals
-    ? { ...result, proposals: await withPreviews(context, { trace, signal }, ticket, { proposals, agents }) }
+    ? { ...result, proposals: await withPreviews(context, { trace, signal }, answered, { proposals, agents }) }
     : result;
 }
 
-function analysedTicket(ticket: Ticket): AnalysedTicket {
-  const { version, channel, tagIds, customerId = null, contractId = null, spamStatus, status } = ticket;
+function analysedTicket(answered: AnsweredTicket): AnalysedTicket {
+  const { version, channel, tagIds, customerId = null, contractId = null, spamStatus, status } = answered.ticket;
   return {
     ...{ version, channel, tagIds, customerId, contractId },
-    recipients: findRecipients(ticket),
+    recipients: findRecipients(answered),
     spamStatus: spamStatus ?? null,
     isClosed: status === TicketStatus.CLOSED,
   };
@@ -87,7 +87,7 @@ const maxPreviewLength = 20_000;
 async function withPreviews(
   { prepareReply, log }: { prepareReply: PrepareReply; log: Logger },
   { trace, signal }: OnBehalfOf,
-  ticket: Pick<Ticket, 'id' | 'channel'>,
+  answered: AnsweredTicket,
   { proposals, agents }: { proposals: readonly IntentProposal[]; agents: readonly AiAgentState[] },
 ): Promise<readonly IntentProposal[]> {
   const templates = new Map(
@@ -97,10 +97,10 @@ async function withPreviews(
   );
   if (!proposals.some(({ aiAgentId }) => templates.has(aiAgentId))) return proposals;
   const note = (error: unknown) => {
-    log.info({ err: error, ticketId: ticket.id }, 'a reply is proposed without a preview');
+    log.info({ err: error, ticketId: answered.ticket.id }, 'a reply is proposed without a preview');
   };
   const call = { trace, signal: AbortSignal.any([signal, AbortSignal.timeout(previewMs)]) };
-  const render = await prepareReply(call, ticket).catch(note);
+  const render = await prepareReply(call, answered).catch(note);
   if (!render) return proposals;
   const previewed: IntentProposal[] = [];
   for (const proposal of proposals) {

@@ -7,7 +7,7 @@ import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts
 import type { IntentState } from '../intent/rules/intent.ts';
 import { beginExecution } from './execute.ts';
 import type { ExecutionContext } from './open.ts';
-import { type Actor, planExecution } from './plan.ts';
+import { type Actor, planExecution, requireReachable } from './plan.ts';
 
 /**
  * Executes the intents whose time has come, unless their ticket is closed, is spam, or has no time for it any more: the
@@ -47,6 +47,7 @@ async function executeDue(context: ExecutionContext, isAnalysisPending: IsAnalys
       return;
     }
     const plan = await planExecution(context, system, { id, informCustomer: false }, intent);
+    requireReachable(plan);
     await beginExecution(context, system, plan);
   } catch (error) {
     // These refusals are permanent.

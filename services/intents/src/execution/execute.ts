@@ -8,7 +8,7 @@ import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
 import type { ExecutionContext } from './open.ts';
-import { type Actor, type ExecutionPlan, findIntent, planExecution } from './plan.ts';
+import { type Actor, type ExecutionPlan, findIntent, planExecution, requireReachable } from './plan.ts';
 import { finishExecution, runExecution } from './run.ts';
 import { simulateExecution } from './simulate.ts';
 
@@ -32,7 +32,7 @@ interface TicketOutcome {
 /**
  * Executes an intent once: later calls get the stored outcome.
  *
- * Errors: intent_running; those of `findIntent`, `planExecution` and `runExecution`.
+ * Errors: intent_running; those of `findIntent`, `planExecution`, `requireReachable` and `runExecution`.
  * Source: docs/reference/api.md, Execution of an intent.
  */
 export async function executeIntent(
@@ -63,6 +63,7 @@ async function execute(
       if (awaited) return { ticketId: intent.ticketId, outcome: awaited };
     } else {
       const plan = await planExecution(context, call, request, intent);
+      requireReachable(plan);
       intent ??= await createIntent(context, call, plan.intent);
       const own = await beginExecution(context, call, { ...plan, intent });
       if (own) return { ticketId: intent.ticketId, outcome: own };

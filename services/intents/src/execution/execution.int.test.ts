@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Code, ConnectError } from '@connectrpc/connect';
+import { NotSentReason } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { golden } from '@ticketing/testkit/golden.ts';
@@ -270,11 +271,29 @@ describe('other executors', () => {
     expect((await used.execute(id)).json).toEqual(json);
   });
 
-  test('an outcome has the beginning of a long reply, also of a simulated one', async () => {
+  /** Makes an intent whose execution writes a reply. */
+  async function replyIntent(): Promise<number> {
     const id = await used.intent({ executor: { type: 'none' } });
     const { aiAgentId = 0 } = (await used.intents.find(id)) ?? {};
     const executor = JSON.stringify({ type: 'reply', templateId: 12 });
     await used.database.collection('aiAgents').updateOne({ _id: aiAgentId as never }, { $set: { executor } });
+    return id;
+  }
+
+  test('a reply that would reach nobody is refused beforehand', async () => {
+    const id = await replyIntent();
+    const ticket = await toTicket(id);
+    Object.assign(ticket, { to: [], notSentReason: NotSentReason.NO_RECIPIENT });
+    expect(await used.execute(id)).toMatchObject({ status: 409, json: { code: 'no_recipient' } });
+    const { json } = await used.execute(id, { dryRun: true });
+    expect(json).toMatchObject({ success: false, sent: false, responseCode: 'no_recipient' });
+    expect(used.model.replies).toEqual([]);
+    Object.assign(ticket, { to: ['kim@example.org'], notSentReason: undefined });
+    expect((await used.execute(id)).json).toMatchObject({ success: true, sent: true });
+  });
+
+  test('an outcome has the beginning of a long reply, also of a simulated one', async () => {
+    const id = await replyIntent();
     used.model.rendered = () => 'x'.repeat(100_001);
     onTestFinished(() => {
       used.model.rendered = undefined;
@@ -287,10 +306,7 @@ describe('other executors', () => {
   });
 
   test('a reply that is refused has failed, and can be made again', async () => {
-    const id = await used.intent({ executor: { type: 'none' } });
-    const { aiAgentId = 0 } = (await used.intents.find(id)) ?? {};
-    const executor = JSON.stringify({ type: 'reply', templateId: 12 });
-    await used.database.collection('aiAgents').updateOne({ _id: aiAgentId as never }, { $set: { executor } });
+    const id = await replyIntent();
     used.model.before = (operation) => operation === 'reply' && refused(Code.FailedPrecondition)();
     expect((await used.execute(id)).json).toMatchObject({ success: false, responseCode: 'failed_precondition' });
     used.model.before = () => undefined;
@@ -401,19 +417,45 @@ describe('the customer', () => {
     expect((await used.execute(id)).json).toEqual(json);
   });
 
-  test.each([{ to: [] }, { channel: Channel.PHONE }])(
+  test.each([
+    [{ to: [], notSentReason: NotSentReason.NO_RECIPIENT }, 'no_recipient'],
+    [{ notSentReason: NotSentReason.NO_SENDER }, 'no_sender'],
+    [{ channel: Channel.CHAT, notSentReason: NotSentReason.CHANNEL_WITHOUT_MAIL }, 'no_recipient'],
     // spec: 29.6
-    'without an address is refused beforehand: %j',
-    async (changes) => {
-      const id = await used.intent();
-      Object.assign(await toTicket(id), changes);
-      expect(await used.execute(id, { informCustomer: true })).toMatchObject({
-        status: 409,
-        json: { code: 'no_recipient' },
-      });
-      expect(await used.execute(id)).toMatchObject({ status: 200 });
-    },
-  );
+  ])('whom no message reaches is refused beforehand, and found by a dry run: %j', async (changes, code) => {
+    const id = await used.intent();
+    Object.assign(await toTicket(id), changes);
+    const refused = { status: 409, json: { code } };
+    expect(await used.execute(id, { informCustomer: true })).toMatchObject(refused);
+    const dry = await used.execute(id, { informCustomer: true, dryRun: true });
+    expect(dry).toMatchObject({ status: 200, json: { success: false, sent: false, responseCode: code } });
+    expect(used.model.replies).toEqual([]);
+    expect(used.backend.requests).toEqual([]);
+    expect(await used.execute(id)).toMatchObject({ status: 200 });
+  });
+
+  test('in a chat that is shown somewhere reads the message there', async () => {
+    const id = await used.intent();
+    const channelId = 'chat-1';
+    Object.assign(await toTicket(id), {
+      ...{ channel: Channel.CHAT, channelId, notSentReason: NotSentReason.CHANNEL_WITHOUT_MAIL },
+    });
+    expect((await used.execute(id, { informCustomer: true, dryRun: true })).json).toMatchObject({ sent: true });
+    const { json } = await used.execute(id, { informCustomer: true });
+    expect(json).toMatchObject({ success: true, sent: true, ticketClosed: true });
+  });
+
+  test('whose address is gone during the execution leaves the success, and the ticket open', async () => {
+    const id = await used.intent();
+    const ticket = await toTicket(id);
+    used.model.before = (operation) => {
+      if (operation === 'reply') Object.assign(ticket, { to: [], notSentReason: NotSentReason.NO_RECIPIENT });
+    };
+    const { json } = await used.execute(id, { informCustomer: true });
+    expect(json).toMatchObject({ success: true, sent: false, ticketClosed: false });
+    expect(json.internalData).toMatchObject({ informError: 'no_recipient' });
+    expect(used.model.records).toMatchObject([{ close: false }]);
+  });
 });
 
 describe('a request', () => {

@@ -1,4 +1,5 @@
 import type { ExecuteIntentRequest } from '@ticketing/contracts/ticketing/intents/v1/intent_service_pb.ts';
+import type { NotSentReason } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { ConfidenceColor, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { DomainError, invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
@@ -8,7 +9,7 @@ import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts
 import { type Caller, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import type { AiAgentState } from '../agent/rules/agent.ts';
 import type { ExecutorState } from '../agent/rules/executor.ts';
-import { findRecipients } from '../intent/reply.ts';
+import { type AnsweredTicket, findReasonNotInformed, findRecipients } from '../intent/reply.ts';
 import { defaultData } from '../intent/rules/data.ts';
 import { type ExecutionActor, type ExecutionState, firstStep } from '../intent/rules/execution.ts';
 import { type IntentState, recipientText } from '../intent/rules/intent.ts';
@@ -33,6 +34,8 @@ export interface ExecutionPlan {
   intent: IntentState;
   agent: AiAgentState;
   ticket: Ticket;
+  /** Why a reply would not be sent; absent if it would be. */
+  replyNotSent?: NotSentReason | undefined;
   /** The recipients of a message to the customer. */
   recipients: readonly string[];
   execution: ExecutionState;
@@ -62,7 +65,7 @@ export async function findIntent(
  * Checks everything about an execution before it begins, and plans it. Nothing is written.
  *
  * Errors: ticket_not_found, unknown_ai_agent, required; those of `requireExecutable`; unknown_option, invalid_data,
- * contract_mismatch, intent_invalidated, ticket_closed, customer_needed, no_recipient; those of the tickets service.
+ * contract_mismatch, intent_invalidated, ticket_closed, customer_needed; those of the tickets service.
  * Source: docs/reference/api.md, Execution of an intent.
  */
 export async function planExecution(
@@ -74,16 +77,14 @@ export async function planExecution(
   const agent = known ? await readAgent(context, known) : await findAgent(context, request);
   const { caller } = actor;
   requireExecutable(agent, caller);
-  const { ticket } = await context.tickets.read(actor, known?.ticketId ?? request.ticketId ?? 0);
-  const intent = known ?? newIntent(agent, ticket);
+  const answered = await context.tickets.read(actor, known?.ticketId ?? request.ticketId ?? 0);
+  const { ticket, replyNotSent } = answered;
+  const intent = known ?? newIntent(agent, answered);
   requireContract(intent, request.contractId);
   const { option, data } = executionInput(intent, request.data, agent.parameters);
   requireTicket(agent, ticket);
-  const recipients = findRecipients(ticket);
+  const recipients = findRecipients(answered);
   const informsCustomer = request.informCustomer ?? false;
-  if (informsCustomer && recipients.length === 0) {
-    throw conflict('no_recipient', 'There is no address at which the customer could be informed.');
-  }
   const execution: ExecutionState = {
     txId: timeOrderedId('tx', context.runtime),
     startedAt: secondsNow(context.runtime),
@@ -96,7 +97,21 @@ export async function planExecution(
   };
   // An intent that is created shows the data that it is executed with.
   const shown = known ? intent : { ...intent, data: Object.keys(data).length === 0 ? null : data };
-  return { intent: shown, agent, ticket, recipients, execution };
+  return { intent: shown, agent, ticket, replyNotSent, recipients, execution };
+}
+
+/** Returns why the message that a plan writes would reach nobody; undefined if it would, or if the plan writes none. */
+export function findReasonNotWritten(plan: ExecutionPlan): ReturnType<typeof findReasonNotInformed> {
+  const isWritten = plan.execution.informsCustomer || plan.execution.step === 'reply';
+  return isWritten ? findReasonNotInformed(plan) : undefined;
+}
+
+/** Checks that the message that a plan writes reaches somebody. Errors: no_recipient, no_sender. */
+export function requireReachable(plan: ExecutionPlan): void {
+  const reason = findReasonNotWritten(plan);
+  if (reason === 'no_sender')
+    throw conflict(reason, 'Mails have no sender: give a mailbox an address, or set mailFrom.');
+  if (reason) throw conflict(reason, 'There is no address at which the customer could be informed.');
 }
 
 function toExecutionActor(caller: Caller): ExecutionActor {
@@ -133,19 +148,19 @@ async function findAgent(context: ExecutionContext, { code, ticketId }: Executio
   throw invalidInput([{ pointer: '#/code', code: 'unknown_ai_agent', detail }]);
 }
 
-function newIntent({ id, slug, name, options, parameters }: AiAgentState, ticket: Ticket): IntentState {
+function newIntent({ id, slug, name, options, parameters }: AiAgentState, answered: AnsweredTicket): IntentState {
   return {
     id: 0,
-    ticketId: ticket.id,
+    ticketId: answered.ticket.id,
     aiAgentId: id,
     code: slug,
     name,
-    contractId: ticket.contractId ?? null,
+    contractId: answered.ticket.contractId ?? null,
     confidence: null,
     // A person has chosen it.
     confidenceColor: ConfidenceColor.SUCCESS,
     messagePreview: null,
-    recipient: recipientText(findRecipients(ticket)),
+    recipient: recipientText(findRecipients(answered)),
     data: defaultData(parameters),
     options,
     infos: [],

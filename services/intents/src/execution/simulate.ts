@@ -3,7 +3,7 @@ import { type IntentOutcome, TicketIntentStatus } from '@ticketing/contracts/tic
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { type ExecutionStep, stepAfter } from '../intent/rules/execution.ts';
 import type { ExecutionContext } from './open.ts';
-import type { Actor, ExecutionPlan } from './plan.ts';
+import { type Actor, type ExecutionPlan, findReasonNotWritten } from './plan.ts';
 import type { ActionResult } from './rules/backend-response.ts';
 import { informText, ownResult, toOutcome } from './rules/outcome.ts';
 import { readRefusal, shownMessage } from './tickets.ts';
@@ -21,7 +21,8 @@ export async function simulateExecution(
 ): Promise<IntentOutcome> {
   const { execution, recipients, agent } = plan;
   const { informsCustomer, templateId } = execution;
-  const result = await simulateFirst(context, actor, plan);
+  const reason = findReasonNotWritten(plan);
+  const result = reason === undefined ? await simulateFirst(context, actor, plan) : refused(plan, reason);
   const outcome = toOutcome(result, execution, { aiAgentId: agent.id, now: secondsNow(context.runtime) });
   if (!outcome.success) return outcome;
   const isReply = execution.step === 'reply';
@@ -38,11 +39,17 @@ export async function simulateExecution(
 }
 
 async function simulateFirst(context: ExecutionContext, actor: Actor, plan: ExecutionPlan): Promise<ActionResult> {
-  const { step, informsCustomer } = plan.execution;
-  const internalData = { dryRun: true, steps: listSteps(step, informsCustomer) };
   const { refusal, details, message = null } = await checkFirst(context, actor, plan);
-  if (refusal !== undefined) return ownResult('failure', refusal, internalData);
-  return { ...ownResult('success', 'dry_run', { ...internalData, ...details }), message };
+  if (refusal !== undefined) return refused(plan, refusal);
+  return { ...ownResult('success', 'dry_run', { ...planData(plan), ...details }), message };
+}
+
+function refused(plan: ExecutionPlan, refusal: string): ActionResult {
+  return ownResult('failure', refusal, planData(plan));
+}
+
+function planData({ execution: { step, informsCustomer } }: ExecutionPlan): JsonObject {
+  return { dryRun: true, steps: listSteps(step, informsCustomer) };
 }
 
 /** The result of the check of a step: why it would be refused, or what it would do. */
@@ -82,11 +89,11 @@ function checkCall({ backend }: ExecutionContext, { agent }: ExecutionPlan): Che
 async function renderReply(
   { prepareReply }: ExecutionContext,
   { trace, signal, caller }: Actor,
-  { ticket, execution }: ExecutionPlan,
+  { execution, ...answered }: ExecutionPlan,
 ): Promise<Checked> {
   const { templateId, data } = execution;
   if (templateId === null) return { refusal: 'unknown_template' };
-  const render = await prepareReply({ trace, signal, ...(caller ? { caller } : {}) }, ticket);
+  const render = await prepareReply({ trace, signal, ...(caller ? { caller } : {}) }, answered);
   return { message: shownMessage(await render(templateId, data)) };
 }
 

@@ -76,7 +76,8 @@ async function reply({ tickets, runtime }: StepContext, step: Step): Promise<Exe
     async work() {
       const message = await tickets.writeMessage(step.call, intent.ticketId, { key: txId, execution });
       const change = settle(step, ownResult('success', 'ok'), runtime);
-      return withMessage(change, message, { closesTicket: informsCustomer, template: String(templateId) });
+      const closesTicket = informsCustomer && message.isSent;
+      return withMessage(change, message, { closesTicket, template: String(templateId) });
     },
     onRefused: (refusal) => settle(step, refusedResult(refusal, 'reply_failed'), runtime),
   });
@@ -105,6 +106,10 @@ async function inform({ tickets, runtime, log }: StepContext, step: Step): Promi
   const { outcome } = intent;
   if (!outcome) throw new Error('there is no outcome to inform about');
   const next: ExecutionChange = { outcome, execution: { ...execution, step: 'record' } };
+  const failed = (informError: string): ExecutionChange => {
+    log.warn({ txId, reason: informError }, 'the customer was not informed');
+    return { ...next, outcome: { ...outcome, internalData: { ...outcome.internalData, informError } } };
+  };
   return attempt(step, runtime, {
     async work() {
       const text = informText(outcome, execution);
@@ -113,13 +118,10 @@ async function inform({ tickets, runtime, log }: StepContext, step: Step): Promi
         text,
         execution,
       });
-      return withMessage(next, message, { closesTicket: true });
+      // The recipient may be gone since the execution began.
+      return message.isSent ? withMessage(next, message, { closesTicket: true }) : failed('no_recipient');
     },
-    onRefused(refusal) {
-      const informError = refusal ?? 'inform_failed';
-      log.warn({ txId, reason: informError }, 'the customer was not informed');
-      return { ...next, outcome: { ...outcome, internalData: { ...outcome.internalData, informError } } };
-    },
+    onRefused: (refusal) => failed(refusal ?? 'inform_failed'),
   });
 }
 

@@ -9,6 +9,7 @@ import {
   ContentType,
   type Conversation,
   DeliveryStatus,
+  NotSentReason,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import type { ConversationService } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { AiSupportLevel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
@@ -19,13 +20,14 @@ import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import { toTicketChange } from '../agent/rules/ticket-fields.ts';
+import type { AnsweredTicket } from '../intent/reply.ts';
 import type { ExecutionState } from '../intent/rules/execution.ts';
 import { type IntentState, intentToProto, nextAutoExecution } from '../intent/rules/intent.ts';
 import type { IntentStore } from '../intent/store.ts';
 
 /** A message that was written to the customer. */
 export interface WrittenMessage {
-  /** Whether it leaves this system, or the customer sees it here. */
+  /** Whether it leaves as a mail, or the customer reads it in the chat. */
   isSent: boolean;
   recipient: string;
   /** Its beginning; see `shownMessage`. */
@@ -66,8 +68,8 @@ type OwnCall = Pick<OnBehalfOf, 'trace' | 'signal'>;
 
 /** The reads and writes of an execution in the tickets service. Errors: those of the tickets service, as ConnectError. */
 export interface TicketCalls {
-  /** Reads a ticket, and whether it counts as spam. Errors: ticket_not_found. */
-  read(call: OwnCall, id: number): Promise<{ ticket: Ticket; isSpam: boolean }>;
+  /** Reads a ticket, whether it counts as spam, and whether a reply leaves. Errors: ticket_not_found. */
+  read(call: OwnCall, id: number): Promise<AnsweredTicket & { isSpam: boolean }>;
   /**
    * Writes a message to the customer, once for a key, on behalf of the actor, even if the access token of the actor has
    * expired since the execution began.
@@ -93,9 +95,9 @@ export function openTicketCalls(services: TicketServices, intents: Pick<IntentSt
   return {
     async read({ trace, signal }, id) {
       const { snapshots } = await services.snapshots({ trace, signal }).getTicketSnapshots({ ticketIds: [id] });
-      const [{ ticket, isSpam } = {}] = snapshots;
+      const [{ ticket, isSpam, replyNotSent } = {}] = snapshots;
       if (!ticket || isSpam === undefined) throw notFound('Ticket');
-      return { ticket, isSpam };
+      return { ticket, isSpam, replyNotSent };
     },
     async writeMessage(call, ticketId, { key, text, execution }) {
       const { templateId, data } = execution;
@@ -125,7 +127,9 @@ export function openTicketCalls(services: TicketServices, intents: Pick<IntentSt
   };
 }
 
-function isSent({ deliveryStatus }: Conversation): boolean {
+/** In a chat the customer reads the message: nothing is executed in one that nobody shows. */
+function isSent({ deliveryStatus, notSentReason }: Conversation): boolean {
+  if (notSentReason === NotSentReason.CHANNEL_WITHOUT_MAIL) return true;
   return deliveryStatus === DeliveryStatus.QUEUED || deliveryStatus === DeliveryStatus.SENT;
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import type { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
+import { NotSentReason } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import type { TicketService } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
@@ -17,32 +18,56 @@ export interface ReplyServices {
  *
  * Errors, also of that function: those of the tickets and templates services, as ConnectError.
  */
-export type PrepareReply = (call: OnBehalfOf, ticket: Pick<Ticket, 'id' | 'channel'>) => Promise<RenderReply>;
+export type PrepareReply = (call: OnBehalfOf, answered: AnsweredTicket) => Promise<RenderReply>;
 
 /** Renders a reply from a response template and the data of the intent. */
 export type RenderReply = (templateId: number, data: JsonObject) => Promise<string>;
 
 /** Makes the function that prepares replies. */
 export function openReplies({ tickets, rendering }: ReplyServices): PrepareReply {
-  return async (call, { id, channel }) => {
+  return async (call, answered) => {
     const { trace, signal } = call;
-    const { variables } = await tickets(call).getTemplateVariables({ ticketId: id });
+    const { variables } = await tickets(call).getTemplateVariables({ ticketId: answered.ticket.id });
     const values = JSON.parse(Buffer.from(variables).toString('utf8'));
     return async (templateId, data) => {
       const { message } = await rendering({ trace, signal }).renderTemplate({
         templateId,
         variables: Buffer.from(JSON.stringify({ ...values, in: data })),
-        withWrapper: channel === Channel.EMAIL,
+        withWrapper: isAnsweredByMail(answered),
       });
       return message;
     };
   };
 }
 
-/** The channels on which a written message reaches the customer. */
-const channelsThatReach: readonly Channel[] = [Channel.EMAIL, Channel.PORTAL, Channel.CHAT];
+/** A ticket, and why a reply to it would not be sent; absent if it would be. */
+export interface AnsweredTicket {
+  ticket: Ticket;
+  replyNotSent?: NotSentReason | undefined;
+}
 
-/** Finds the recipients of a message to the customer of a ticket; empty if nobody can be reached. */
-export function findRecipients({ channel, replyRecipients }: Ticket): string[] {
-  return channelsThatReach.includes(channel) ? (replyRecipients?.to ?? []) : [];
+/** Whether a reply to a ticket is a mail, or one of channel email that has no recipient. */
+function isAnsweredByMail({ ticket: { channel }, replyNotSent }: AnsweredTicket): boolean {
+  return channel === Channel.EMAIL || replyNotSent === undefined;
+}
+
+/**
+ * Returns why the customer of a ticket cannot be informed; undefined if the customer can. In a chat the customer reads the
+ * answer where the chat is shown.
+ */
+export function findReasonNotInformed({
+  ticket,
+  replyNotSent,
+}: AnsweredTicket): 'no_recipient' | 'no_sender' | undefined {
+  if (replyNotSent === undefined) return undefined;
+  if (replyNotSent === NotSentReason.NO_SENDER) return 'no_sender';
+  const isRead = replyNotSent === NotSentReason.CHANNEL_WITHOUT_MAIL && ticket.channelId !== undefined;
+  return isRead ? undefined : 'no_recipient';
+}
+
+/** Finds the recipients of a message to the customer of a ticket; empty if nobody can be informed. */
+export function findRecipients(answered: AnsweredTicket): string[] {
+  const { to = [], cc = [] } = answered.ticket.replyRecipients ?? {};
+  if (findReasonNotInformed(answered) !== undefined) return [];
+  return to.length > 0 ? to : cc;
 }

@@ -2,6 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import {
   type AttachmentInput,
   ContentType,
+  DeliveryStatus,
   type MessageContent,
   MessageContentSchema,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
@@ -11,7 +12,7 @@ import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { isMail } from '../rules/sending.ts';
+import { answersChat, isMail } from '../rules/sending.ts';
 import type { TagStore } from '../tag/store.ts';
 import type { StoredTicket } from '../ticket/store/document.ts';
 import { type TemplateRequest, type TemplateTexts, templateViolations } from '../ticket/template/text.ts';
@@ -98,10 +99,14 @@ async function renderText(
   const isPlain = templateId === undefined;
   if (isPlain && !withEmailTemplate) return { type, body, files: [] };
   const { subchannelId = null, intentIds } = message;
+  // A draft without recipients may still get some.
+  const isSent = isDraft
+    ? !answersChat(stored.ticket, message.hasNamedRecipients ?? false)
+    : message.deliveryStatus === DeliveryStatus.QUEUED;
   const written = {
     stored,
     tree: await deps.tags.tree(),
-    isMail: isMail(stored.ticket.channel, message, { isToBeSent: isDraft }),
+    isMail: isMail(stored.ticket.channel, message, { isSent }),
     intentIds,
   };
   if (isPlain) {

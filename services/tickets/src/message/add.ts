@@ -148,7 +148,8 @@ async function addMessage(
         requireRoom(stored);
         const header = eventHeaderFor(deps, call);
         const input = identified(stored.ticket);
-        const context = { ...options, input, words, now: secondsNow(deps.runtime), header };
+        const isMail = identity !== undefined;
+        const context = { ...options, isMail, input, words, now: secondsNow(deps.runtime), header };
         return decideAddedMessage(stored.ticket, conversation, context);
       },
       requestId: call.idempotency?.id,

@@ -41,6 +41,12 @@ export function intentViolations(intentIds: readonly number[], { intents }: Pick
   });
 }
 
+/** The violation in `send` of a request that does not publish a message: whether a draft is sent is decided then. */
+export function sendViolations(isPublished: boolean, send: boolean | undefined): Violation[] {
+  if (isPublished || send === undefined) return [];
+  return [{ pointer: '#/send', code: 'not_allowed', detail: 'is for the publishing of a draft' }];
+}
+
 /** A message of a ticket. */
 export interface FoundConversation {
   messages: TicketMessages;

@@ -8,7 +8,7 @@ import { type AddMessageDeps, newMail, requireRoom } from './add.ts';
 import { messageWasSent } from './checks.ts';
 import { decidePublishedDraft } from './rules/decision.ts';
 import type { ConversationInput, ConversationState } from './rules/fields.ts';
-import { chooseRecipients, namesRecipients } from './rules/reply.ts';
+import { chooseRecipients } from './rules/reply.ts';
 import { messageSender, sendingFields } from './sender.ts';
 import type { StoredConversation } from './store.ts';
 import { messageWords } from './words.ts';
@@ -43,7 +43,6 @@ export async function publishDraft(
   const subchannels = [draft.subchannelId, ticket.subchannelId] as const;
   const sender = await messageSender(deps, call, subchannels);
   const recipients = chooseRecipients(ticket, draft, ownAddresses(await deps.settings()));
-  const isNamed = namesRecipients(draft);
   const set: Partial<ConversationInput> = {
     ...changes,
     ...sender,
@@ -53,7 +52,7 @@ export async function publishDraft(
     isAutomatic: draft.isAutomatic && sender.isAutomatic,
     publishedBy: call.caller.profileId,
     externalConversationId: null,
-    ...(await sendingFields(deps, { channel: ticket.channel, subchannels, recipients, isNamed, isSent })),
+    ...(await sendingFields(deps, { ticket, subchannels, recipients, isNamed: draft.hasNamedRecipients, isSent })),
     createdAt: now,
     modifiedAt: now,
   };

@@ -4,12 +4,13 @@ import type {
   StoreConversationRequest,
   StoreConversationResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
-import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { invalidInput, notFound, type Violation } from '@ticketing/errors/domain-error.ts';
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import { addressViolations, formatViolations } from '../rules/mail-headers.ts';
+import { findReasonNotSent } from '../rules/sending.ts';
 import type { ReadSettings } from '../settings.ts';
 import { findMailboxViolations } from '../ticket/checks.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
@@ -23,9 +24,9 @@ import {
   type MessageWithoutText,
   textViolations,
 } from './add-requested.ts';
-import { intentViolations } from './checks.ts';
+import { intentViolations, sendViolations } from './checks.ts';
 import { chooseRecipients, namesRecipients, replySubject, withOneReplyPrefix } from './rules/reply.ts';
-import { messageSender, sendingFields } from './sender.ts';
+import { findMailSender, messageSender, sendingFields } from './sender.ts';
 import type { MessageViews, ShownReference } from './views.ts';
 
 interface WriteMessageDeps extends AddRequestedDeps {
@@ -53,10 +54,12 @@ export async function replyToTicket(
   const violations = [
     ...textViolations(request),
     ...intentViolations(request.intentIds, stored.ticket),
-    ...(request.private ? noteViolations(request) : draftViolations(request)),
+    ...(request.private ? noteViolations(request) : sendViolations(!isDraft, request.send)),
     ...(await findMailboxViolations(deps.settings, stored.ticket.channel, request.subchannelId)),
   ];
-  const recipients = request.private ? nobody : await findReplyRecipients(deps, request, stored.ticket);
+  const recipients = request.private
+    ? nobody
+    : chooseRecipients(stored.ticket, request, ownAddresses(await deps.settings()));
   violations.push(...formatViolations({ channel: stored.ticket.channel, ...recipients }));
   if (violations.length > 0) throw invalidInput(violations);
   const message = await planReply(deps, call, request, { ticket: stored.ticket, recipients });
@@ -71,16 +74,6 @@ export async function replyToTicket(
 }
 
 const nobody: Recipients = { to: [], cc: [], bcc: [] };
-
-/** The recipients of a reply. A draft of an answer in a chat has only those that the request names. */
-async function findReplyRecipients(
-  { settings }: WriteMessageDeps,
-  request: ReplyToTicketRequest,
-  ticket: TicketState,
-): Promise<Recipients> {
-  if (ticket.channel === Channel.CHAT && request.isDraft && !namesRecipients(request)) return nobody;
-  return chooseRecipients(ticket, request, ownAddresses(await settings()));
-}
 
 async function planReply(
   deps: WriteMessageDeps,
@@ -97,21 +90,15 @@ async function planReply(
     const subject = request.subject ?? null;
     return { direction: Direction.INTERNAL, private: true, agentId, authorKey, subject, intentIds };
   }
-  const published = { channel: ticket.channel, subchannels, recipients, isNamed: namesRecipients(request), isSent };
-  return {
-    ...sender,
-    ...recipients,
-    direction: Direction.OUT,
-    subject,
-    intentIds,
-    ...(isDraft ? {} : await sendingFields(deps, published)),
-  };
-}
-
-/** Whether a draft is sent is decided when it is published. */
-function draftViolations({ isDraft, send }: ReplyToTicketRequest): Violation[] {
-  if (!isDraft || send === undefined) return [];
-  return [{ pointer: '#/send', code: 'not_allowed', detail: 'is for the publishing of a draft' }];
+  const hasNamedRecipients = namesRecipients(request);
+  const reply = { ...sender, ...recipients, direction: Direction.OUT, subject, intentIds, hasNamedRecipients };
+  if (!isDraft) {
+    const sending = { ticket, subchannels, recipients, isNamed: hasNamedRecipients, isSent };
+    return { ...reply, ...(await sendingFields(deps, sending)) };
+  }
+  // A draft has the e-mail template of the mailbox from which it is to leave.
+  const isToBeSent = findReasonNotSent(ticket, recipients, { isNamed: hasNamedRecipients }) === undefined;
+  return isToBeSent ? { ...reply, ...(await findMailSender(deps, subchannels)) } : reply;
 }
 
 /** A note has no recipients, and nothing to publish. */

@@ -1,18 +1,18 @@
 import { DeliveryStatus, NotSentReason } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
-import { type Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
-import type { Runtime } from '@ticketing/runtime/runtime.ts';
+import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { timeOrderedId } from '@ticketing/runtime/time-ordered-id.ts';
 import { type Caller, callerKey, isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import { mailThread } from '../rules/mail-thread.ts';
 import { findReasonNotSent } from '../rules/sending.ts';
 import { type ReadSettings, settingsKnowing } from '../settings.ts';
-import type { OpeningMail, WriteCall } from '../ticket/insert.ts';
+import type { Opening, WriteCall } from '../ticket/insert.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
+import { chooseSender, defaultMailboxId } from '../ticket/rules/subchannels.ts';
 import { type AddMessageDeps, newMail } from './add.ts';
 import type { ConversationInput } from './rules/fields.ts';
 import { newMessageId } from './rules/outgoing-mail.ts';
-import { chooseSender } from './rules/reply.ts';
 import { openingMessage } from './views.ts';
 
 /** The fields of a message that say who sends it, and by which mailbox. */
@@ -20,18 +20,32 @@ type SenderFields = AuthorFields & Pick<ConversationInput, 'from' | 'fromName' |
 
 type AuthorFields = Pick<ConversationInput, 'agentId' | 'authorKey' | 'isAutomatic'>;
 
-/** The subchannels of a message that may be its mailbox, the best first: its own, and that of its ticket. */
-type OwnSubchannels = readonly [own: number | null | undefined, ofTicket: number | null];
+/** The subchannels that may be the mailbox of a message, the best first: that of the message, and that of its ticket. */
+type MessageSubchannels = readonly [ofMessage: number | null | undefined, ofTicket: number | null];
 
-/** The sender of a message that a caller writes, in a subchannel of its own or in that of its ticket; the caller is its author. */
+/** The sender of a message that a caller writes, who is its author, in a subchannel of the message or of its ticket. */
 export async function messageSender(
   deps: { settings: ReadSettings },
   { caller }: WriteCall,
-  [own = null, ofTicket]: OwnSubchannels,
+  [ofMessage = null, ofTicket]: MessageSubchannels,
 ): Promise<SenderFields> {
-  const ids = [own, ofTicket];
+  const ids = [ofMessage, ofTicket];
   const { from, fromName } = chooseSender(await settingsKnowing(deps.settings, ids), ids);
-  return { from, fromName, ...authorFields(caller), subchannelId: own ?? ofTicket };
+  return { from, fromName, ...authorFields(caller), subchannelId: ofMessage ?? ofTicket };
+}
+
+/** The fields that say from where a mail leaves. */
+type MailSender = Partial<Pick<ConversationInput, 'from' | 'fromName' | 'subchannelId'>>;
+
+/** The sender of a mail: the mailbox of the message, of its ticket or the default one, else that of the installation. */
+export async function findMailSender(
+  { settings }: { settings: ReadSettings },
+  [ofMessage = null, ofTicket]: MessageSubchannels,
+): Promise<MailSender> {
+  const known = await settingsKnowing(settings, [ofMessage, ofTicket]);
+  const ids = [ofMessage, ofTicket, defaultMailboxId(known.subchannels)];
+  const { mailboxId, ...sender } = chooseSender(known, ids);
+  return { ...sender, ...(mailboxId === null ? {} : { subchannelId: mailboxId }) };
 }
 
 function authorFields(caller: Caller): AuthorFields {
@@ -41,12 +55,12 @@ function authorFields(caller: Caller): AuthorFields {
 
 /** Whether a message is sent, and the reason if it is not. */
 type SendingFields = Pick<ConversationInput, 'deliveryStatus' | 'notSentReason'> &
-  Partial<Pick<ConversationInput, 'from' | 'fromName' | 'subchannelId' | 'externalConversationId'>>;
+  MailSender & { externalConversationId?: string };
 
-/** A message that is published now. */
-interface Published {
-  channel: Channel;
-  subchannels: OwnSubchannels;
+/** The message whose sending is decided. */
+interface MessageToSend {
+  ticket: TicketState;
+  subchannels: MessageSubchannels;
   recipients: Pick<ConversationInput, 'to' | 'cc' | 'bcc'>;
   /** Whether the request names recipients. */
   isNamed: boolean;
@@ -62,7 +76,7 @@ interface Published {
  */
 export async function sendingFields(
   deps: { runtime: Runtime; settings: ReadSettings },
-  message: Published,
+  message: MessageToSend,
 ): Promise<SendingFields> {
   const fields = await planSending(deps, message);
   if (fields.notSentReason !== NotSentReason.NO_SENDER) return fields;
@@ -72,18 +86,16 @@ export async function sendingFields(
 
 async function planSending(
   { runtime, settings }: { runtime: Runtime; settings: ReadSettings },
-  { channel, subchannels: [own = null, ofTicket], recipients, isNamed, isSent }: Published,
+  { ticket, subchannels, recipients, isNamed, isSent }: MessageToSend,
 ): Promise<SendingFields> {
-  const reason = isSent ? findReasonNotSent(channel, recipients, { isNamed }) : null;
+  const reason = isSent ? findReasonNotSent(ticket, recipients, { isNamed }) : null;
   if (reason !== undefined) return { deliveryStatus: DeliveryStatus.NONE, notSentReason: reason };
-  const ids = [own, ofTicket];
-  const known = chooseSender(await settingsKnowing(settings, ids), ids);
+  const known = await findMailSender({ settings }, subchannels);
   // Only the owner of the settings knows a mailbox that was made a moment ago.
-  const { mailboxId, ...sender } = known.from === null ? chooseSender(await settings('owner'), ids) : known;
-  if (sender.from === null) return { deliveryStatus: DeliveryStatus.NONE, notSentReason: NotSentReason.NO_SENDER };
+  const sender = known.from ? known : await findMailSender({ settings: () => settings('owner') }, subchannels);
+  if (!sender.from) return { deliveryStatus: DeliveryStatus.NONE, notSentReason: NotSentReason.NO_SENDER };
   return {
     ...sender,
-    ...(mailboxId === null ? {} : { subchannelId: mailboxId }),
     ...{ deliveryStatus: DeliveryStatus.QUEUED, notSentReason: null },
     externalConversationId: newMessageId(timeOrderedId('msg', runtime), sender.from),
   };
@@ -92,29 +104,27 @@ async function planSending(
 type OpeningMailDeps = Pick<AddMessageDeps, 'messages' | 'tickets' | 'runtime'> & { settings: ReadSettings };
 
 /**
- * Stores the first message of a new ticket apart from it if its direction is out: it is sent as a mail, or says why it is
- * not. The message is unseen until the ticket is inserted with it.
+ * Decides whether the first message of a new ticket with direction out is sent. If it is, it is stored apart from the
+ * ticket as a mail, unseen until the ticket is inserted with it; else the ticket says why it is not.
  *
- * Errors: settings_unavailable, if the sender cannot be asked. Source: docs/reference/api.md, Outgoing mail.
+ * Errors: settings_unavailable, if no sender is known and the owner of the settings cannot be asked. Source:
+ * docs/reference/api.md, Outgoing mail.
  */
-export async function storeOpeningMail(
-  deps: OpeningMailDeps,
-  call: WriteCall,
-  ticket: TicketState,
-): Promise<OpeningMail | undefined> {
+export async function openMail(deps: OpeningMailDeps, call: WriteCall, ticket: TicketState): Promise<Opening> {
   const { conversations, externalMessageIds } = deps.messages;
-  const { channel, direction, openingMessageId, subchannelId } = ticket;
-  if (direction !== Direction.OUT || openingMessageId === null) return undefined;
-  const subchannels: OwnSubchannels = [null, subchannelId];
-  const message = {
-    ...openingMessage(ticket),
-    ...authorFields(call.caller),
-    // The ticket is recorded even if no mail can be sent.
-    ...(await planSending(deps, { channel, subchannels, recipients: ticket, isNamed: true, isSent: true })),
-  };
-  const { id, ticketId, externalConversationId } = message;
-  await conversations.insert(message, await newMail(deps, message, { ticket }));
-  if (externalConversationId === null) return { conversationId: id, ticket };
-  await externalMessageIds.claim(externalConversationId, { ticketId, conversationId: id });
-  return { conversationId: id, ticket: { ...ticket, lastMail: mailThread(externalConversationId, []) } };
+  const { direction, openingMessageId, subchannelId, createdAt } = ticket;
+  if (direction !== Direction.OUT || openingMessageId === null) return { ticket };
+  const subchannels: MessageSubchannels = [null, subchannelId];
+  const sending = await planSending(deps, { ticket, subchannels, recipients: ticket, isNamed: true, isSent: true });
+  if (sending.externalConversationId === undefined) {
+    return { ticket: { ...ticket, openingNotSent: sending.notSentReason } };
+  }
+  // A mail is not dated in the future.
+  const now = secondsNow(deps.runtime);
+  const times = { createdAt: Math.min(createdAt ?? now, now) };
+  const mail = { ...openingMessage(ticket), ...authorFields(call.caller), ...sending, ...times };
+  const { id, ticketId } = mail;
+  await conversations.insert(mail, await newMail(deps, mail, { ticket }));
+  await externalMessageIds.claim(sending.externalConversationId, { ticketId, conversationId: id });
+  return { conversationId: id, ticket: { ...ticket, lastMail: mailThread(sending.externalConversationId, []) } };
 }

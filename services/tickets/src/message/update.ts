@@ -20,12 +20,16 @@ import {
   intentViolations,
   messageWasSent,
   requireNoteRight,
+  sendViolations,
 } from './checks.ts';
 import type { MessageReference } from './external-id-store.ts';
 import { type PublishDraftDeps, publishDraft } from './publish-draft.ts';
 import type { ConversationInput } from './rules/fields.ts';
+import { namesRecipients } from './rules/reply.ts';
 import type { StoredConversation } from './store.ts';
 import type { RefreshesWords } from './words.ts';
+
+const recipientLists = ['to', 'cc', 'bcc'] as const;
 
 /** The fields that say whether a draft is published, and how. */
 const publishingFields = ['is_draft', 'send'];
@@ -56,9 +60,12 @@ export async function updateConversation(
   call.idempotency?.addSubject(ticketSubject(request.ticketId));
   if (await wasApplied(deps, call, request)) return done;
   const first = requireChangeable(await find(deps, request), call, request);
-  if (!first) return done;
-  const violations = await findViolations(deps, request);
+  const violations = [
+    ...sendViolations(request.isDraft === false, request.send),
+    ...(first ? await ticketViolations(deps, request) : []),
+  ];
   if (violations.length > 0) throw invalidInput(violations);
+  if (!first) return done;
   const drafted = await attachDraftFiles(deps.attachments, call, request.attachments);
   const files = newFiles(deps.attachments, call);
   files.add(drafted.stored);
@@ -138,14 +145,11 @@ function onlyNamed({ content, isDraft, subchannelId, attachments, send, ...reque
   };
 }
 
-/** The violations in what is only for publishing, or depends on the ticket: the mailbox and the intents. */
-async function findViolations(
+/** The violations in what depends on the ticket: the mailbox and the intents. */
+async function ticketViolations(
   deps: UpdateConversationDeps,
-  { ticketId, updateMask, isDraft, send, subchannelId, intentIds }: UpdateConversationRequest,
+  { ticketId, updateMask, subchannelId, intentIds }: UpdateConversationRequest,
 ): Promise<Violation[]> {
-  if (send !== undefined && isDraft !== false) {
-    return [{ pointer: '#/send', code: 'not_allowed', detail: 'is for the publishing of a draft' }];
-  }
   const intents = updateMask?.paths.includes('intent_ids') ? intentIds : [];
   if (intents.length === 0 && subchannelId === undefined) return [];
   const stored = await deps.tickets.find(ticketId);
@@ -217,12 +221,10 @@ function changedFields(
   { conversation }: StoredConversation,
   { request, files, text }: { request: UpdateConversationRequest; files: DraftFiles; text: Partial<ConversationInput> },
 ): Partial<ConversationInput> {
-  const { to, cc, bcc, subchannelId, intentIds } = request;
+  const { subchannelId, intentIds } = request;
   const given = new Set(request.updateMask?.paths);
   const set: Partial<ConversationInput> = {
-    ...(given.has('to') ? { to } : {}),
-    ...(given.has('cc') ? { cc } : {}),
-    ...(given.has('bcc') ? { bcc } : {}),
+    ...namedRecipients(conversation, request, given),
     ...(given.has('intent_ids') ? { intentIds } : {}),
     ...(given.has('attachments') ? { attachments: files.listFor(conversation.attachments) } : {}),
     ...(subchannelId === undefined ? {} : { subchannelId }),
@@ -239,4 +241,17 @@ function changedFields(
     modifiedAt: secondsNow(deps.runtime),
     modifiedBy: call.caller.profileId,
   };
+}
+
+/** The recipients that a request gives, and whether the draft has recipients then that a request has named. */
+function namedRecipients(
+  { to, cc, bcc, hasNamedRecipients }: ConversationInput,
+  request: UpdateConversationRequest,
+  given: ReadonlySet<string>,
+): Partial<ConversationInput> {
+  const names = recipientLists.filter((name) => given.has(name));
+  if (names.length === 0) return {};
+  const lists = Object.fromEntries(names.map((name) => [name, request[name]]));
+  const isNamed = hasNamedRecipients || namesRecipients(lists);
+  return { ...lists, hasNamedRecipients: isNamed && namesRecipients({ to, cc, bcc, ...lists }) };
 }

@@ -43,6 +43,7 @@ export function openingMessage(ticket: TicketState): ConversationState {
     direction: ticket.direction,
     agentId: ticket.direction === Direction.IN ? null : ticket.createdBy,
     subchannelId: ticket.subchannelId,
+    notSentReason: ticket.openingNotSent,
     createdAt: ticket.createdAt,
     modifiedAt: ticket.createdAt,
   };

@@ -11,9 +11,8 @@ import {
   type TicketTokens,
   ticketTokenHeader,
 } from '../message/rules/outgoing-mail.ts';
-import { chooseSender } from '../message/rules/reply.ts';
 import { normalAddress, oneLine } from '../rules/mail-headers.ts';
-import type { SenderSettings } from '../ticket/rules/subchannels.ts';
+import { chooseSender, type SenderSettings } from '../ticket/rules/subchannels.ts';
 import { type EmbeddedImage, embedImages, showsFiles } from './embedded-images.ts';
 import type { MailState } from './store.ts';
 import type { ComposedMail, MailOutcome, MailTransport } from './transport.ts';

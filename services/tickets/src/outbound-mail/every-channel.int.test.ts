@@ -15,6 +15,7 @@ const mailbox = { enabled: true, interface: 'smtp', channel: 1 } as const;
 const subchannels = new Map<number, KnownSubchannel>([
   [1, { ...mailbox, name: 'Support', address: 'support@example.org' }],
   [2, { enabled: true, interface: 'tel', channel: 3, name: 'Hotline' }],
+  [4, { ...mailbox, enabled: false, name: 'Old', address: 'old@example.org' }],
 ]);
 const withDefault = new Map([
   ...subchannels,
@@ -48,7 +49,7 @@ const read = async ({ ticketId, id }: { ticketId: number; id: number }) =>
   (await tickets.request('GET', path(ticketId, id))).json;
 const firstMessage = async (ticketId: number) =>
   (await tickets.request('GET', `/ticket/${ticketId}/conversation`)).json.conversations[0];
-const isOf = (messageId: string) => (mail: ReceivedMail) => mail.bytes.includes(`Message-ID: ${messageId}`);
+const hasMessageId = (messageId: string) => (mail: ReceivedMail) => mail.bytes.includes(`Message-ID: ${messageId}`);
 
 /** The ids of the mails that were to leave. */
 const expected: string[] = [];
@@ -59,7 +60,7 @@ async function left(message: { ticketId: number; id: number; externalConversatio
   expect(message).toMatchObject({ deliveryStatus: 'queued', notSentReason: null });
   expected.push(messageId);
   await expect.poll(async () => (await read(message)).deliveryStatus, { timeout: 30_000 }).toBe('sent');
-  const [received, ...others] = server.mails.filter(isOf(messageId));
+  const [received, ...others] = server.mails.filter(hasMessageId(messageId));
   expect(others).toEqual([]);
   if (!received) throw new Error('the mail has not arrived');
   return { envelope: received.to, mail: await PostalMime.parse(received.bytes) };
@@ -130,8 +131,8 @@ test.each(channels)('on channel %s a draft leaves when it is published', async (
   const { id } = await ticketOn(channel, true);
   expect(violationsOf(await reply(id, { isDraft: true, send: true }))).toEqual(['#/send not_allowed']);
   const draft = (await reply(id, { isDraft: true })).json.conversation;
+  expect(draft).toMatchObject({ to: channel === 'system' ? [] : [kim], deliveryStatus: 'none', notSentReason: null });
   const isNamed = channel === 'chat' || channel === 'system';
-  expect(draft).toMatchObject({ to: isNamed ? [] : [kim], deliveryStatus: 'none', notSentReason: null });
   const body = { isDraft: false, ...(isNamed ? { to: [kim] } : {}) };
   expect((await tickets.request('PATCH', path(id, draft.id), { body })).status).toBe(200);
   const published = await read(draft);
@@ -141,6 +142,7 @@ test.each(channels)('on channel %s a draft leaves when it is published', async (
 
 test.each([
   ['chat', {}, { to: [kim], notSentReason: 'channel_without_mail' }],
+  ['chat', { to: [], cc: [] }, { to: [kim], notSentReason: 'channel_without_mail' }],
   ['letter', { send: false }, { to: [kim], notSentReason: null }],
   ['email', { to: [] }, { to: [kim], notSentReason: null, isSent: true }],
   ['system', {}, { to: [], notSentReason: 'no_recipient' }],
@@ -186,16 +188,16 @@ test.each(channels)('on channel %s an outgoing ticket leaves if it has a recipie
 });
 
 test('what left elsewhere never leaves here', async () => {
-  const tickets100 = Array.from({ length: 100 }, (_, nth) => ({
+  const oldTickets = Array.from({ length: 100 }, (_, nth) => ({
     ...{ ...opening, channel: channels[nth % channels.length], to: [kim] },
     ...{ externalTicketId: `old-${nth}`, createdAt: '2020-01-01 00:00:00' },
   }));
-  for (const body of tickets100) {
+  for (const body of oldTickets) {
     const { id } = await post(body);
     expect(await firstMessage(id)).toMatchObject({ deliveryStatus: 'none', notSentReason: null });
   }
   // Known external ids.
-  const known = (await post({ ...tickets100[0], createdAt: undefined, body: 'Changed.' })).id;
+  const known = (await post({ ...oldTickets[0], createdAt: undefined, body: 'Changed.' })).id;
   expect(await firstMessage(known)).toMatchObject({ body: 'Changed.', deliveryStatus: 'none' });
   const body = { content: { message: 'Was sent.', type: 'text' }, direction: 'out', to: [kim] };
   const stored = await tickets.request('POST', path(known, 'store'), { body });
@@ -216,6 +218,61 @@ test('without a sender a reply is refused, and an outgoing ticket says so', asyn
   } finally {
     hasSender = true;
   }
+});
+
+test('a customer gets the next answer at an address that became known after one without a recipient', async () => {
+  const { id } = await ticketOn('portal', false);
+  expect((await reply(id)).json.conversation).toMatchObject({ to: [], notSentReason: 'no_recipient' });
+  const body = { content: { message: 'It is urgent.', type: 'text' }, direction: 'in', from: kim };
+  await tickets.request('POST', path(id, 'store'), { body });
+  const { envelope } = await left((await reply(id)).json.conversation);
+  expect(envelope).toEqual([kim]);
+});
+
+test('a name or a number in a chat names no recipient', async () => {
+  const { id } = await ticketOn('chat', true);
+  const { conversation } = (await reply(id, { cc: ['Visitor 8'] })).json;
+  expect(conversation).toMatchObject({ to: [kim], cc: ['Visitor 8'], notSentReason: 'channel_without_mail' });
+});
+
+test('a draft in a chat whose recipients were named and taken back is not sent', async () => {
+  const { id } = await ticketOn('chat', true);
+  const draft = (await reply(id, { isDraft: true, to: [kim] })).json.conversation;
+  expect((await tickets.request('PATCH', path(id, draft.id), { body: { to: [] } })).status).toBe(200);
+  await tickets.request('PATCH', path(id, draft.id), { body: { isDraft: false } });
+  expect(await read(draft)).toMatchObject({ notSentReason: 'channel_without_mail' });
+});
+
+test('a mail leaves from no disabled mailbox, and a recorded call has no mailbox', async () => {
+  const { id } = await post({ channel: 'email', from: kim, subject: 'Meter', body: 'Broken.' });
+  await tickets.database.collection('tickets').updateOne({ _id: id }, { $set: { subchannelId: 4 } });
+  const { conversation } = (await reply(id)).json;
+  expect(conversation).toMatchObject({ from: 'all@example.org', subchannelId: 3 });
+  await left(conversation);
+  const call = await ticketOn('phone', true);
+  const recorded = (await reply(call.id, { send: false })).json.conversation;
+  expect(recorded).toMatchObject({ from: null, fromName: null, subchannelId: 2 });
+});
+
+test('a mail that is answered is dated now, even if its ticket is dated in the future', async () => {
+  const { id } = await post({ ...opening, channel: 'phone', to: [kim], createdAt: '2200-01-01 00:00:00' });
+  const { mail } = await left({ ...(await firstMessage(id)), deliveryStatus: 'queued' });
+  expect(String(mail.date) < '2100').toBe(true);
+});
+
+test('`send` is refused where nothing is published', async () => {
+  const { id } = await ticketOn('letter', true);
+  const { conversation } = (await reply(id, { send: false })).json;
+  const patched = await tickets.request('PATCH', path(id, conversation.id), { body: { send: true } });
+  expect(violationsOf(patched)).toEqual(['#/send not_allowed']);
+});
+
+test('the first message of an outgoing ticket that is not sent follows its ticket', async () => {
+  const outgoing = { ...opening, channel: 'phone', externalTicketId: 'call-1', to: ['+49 30 1'] };
+  const { id } = await post(outgoing);
+  expect(await firstMessage(id)).toMatchObject({ from: null, to: ['+49 30 1'], notSentReason: 'no_recipient' });
+  await post({ ...outgoing, body: 'Changed.' });
+  expect(await firstMessage(id)).toMatchObject({ body: 'Changed.', notSentReason: 'no_recipient' });
 });
 
 test('nothing else has left', () => {

@@ -198,16 +198,16 @@ test('a reply to a mail finds its ticket by the mail, or by the token in its sub
 });
 
 // spec: 21.7, 21.8
-test('an outgoing ticket is sent from an enabled mailbox', async () => {
+test('an outgoing ticket is sent from its mailbox, and not without a sender', async () => {
   const { id } = await post({ direction: 'out', from: undefined, to: ['kim@example.com'], bcc: ['audit@example.com'] });
   const [opening] = (await tickets.request('GET', `/ticket/${id}/conversation`)).json.conversations;
   await expect.poll(() => statusOf(opening), patience).toBe('sent');
   const [mail] = received(opening.externalConversationId);
   expect(mail).toMatchObject({ from: 'help@shop.example', to: ['kim@example.com', 'audit@example.com'] });
   expect((await PostalMime.parse(mail?.bytes ?? '')).text?.trim()).toBe('Broken.');
-  expect(await post({ direction: 'out', to: ['kim@example.com'], subchannelId: null })).toMatchObject({
-    direction: 'out',
-  });
+  const { id: other } = await post({ direction: 'out', to: ['kim@example.com'], subchannelId: null });
+  const [unsent] = (await tickets.request('GET', `/ticket/${other}/conversation`)).json.conversations;
+  expect(unsent).toMatchObject({ deliveryStatus: 'none', notSentReason: 'no_sender' });
 });
 
 test('a draft is sent when it is published, not before', async () => {

@@ -92,6 +92,18 @@ test('each recipient has an outcome of its own', async () => {
   });
 });
 
+test('a refused recipient is known by every spelling in which its address is sent', async () => {
+  const to = ['a..b@example.com', 'küm@xn--mller-kva.example', 'never@example.com'];
+  const { server, transport } = await open({
+    onRcptTo: ({ address }, _session, done) => done(/^n/.test(address) ? undefined : reply(550, 'unknown')),
+  });
+  expect(await transport.send({ ...mail, envelope: { from: 'help@shop.example', to } }, never)).toMatchObject({
+    accepted: ['never@example.com'],
+    refused: to.slice(0, 2),
+  });
+  expect(server.mails).toMatchObject([{ to: ['never@example.com'] }]);
+});
+
 test('wrong credentials defer the mail, although the server responds with 535', async () => {
   const onAuth: Behaviour['onAuth'] = ({ password }, _session, done) =>
     password === 'right' ? done(null, { user: 'shop' }) : done(new Error('Invalid username or password'));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createTransport } from 'nodemailer';
+import MimeNode from 'nodemailer/lib/mime-node';
 
 /** A composed mail with its envelope. */
 export interface ComposedMail {
@@ -155,6 +156,11 @@ function toFailure(mail: ComposedMail, error: SmtpError): MailOutcome {
   return failedForAll(mail, isAboutMail(error) ? 'refused' : 'deferred', describeError(error));
 }
 
+/** The spelling in which nodemailer sends the address of a recipient: it quotes some names, for example. */
+function sentAddress(address: string): string {
+  return new MimeNode('').setEnvelope({ to: address }).getEnvelope().to[0] ?? address;
+}
+
 /** The outcome of a mail of which the server has refused some recipients, or all. */
 function toOutcome({ envelope }: ComposedMail, errors: readonly SmtpError[]): MailOutcome {
   const outcome: MailOutcome = {
@@ -165,7 +171,7 @@ function toOutcome({ envelope }: ComposedMail, errors: readonly SmtpError[]): Ma
   };
   const byRecipient = new Map(errors.map((error) => [error.recipient, error]));
   for (const address of envelope.to) {
-    const error = byRecipient.get(address);
+    const error = byRecipient.get(sentAddress(address));
     outcome[error ? (error.permanent ? 'refused' : 'deferred') : 'accepted'].push(address);
   }
   return outcome;

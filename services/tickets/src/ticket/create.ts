@@ -19,7 +19,7 @@ import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { eventHeaderFor } from '../event-header.ts';
 import { addressViolations } from '../rules/mail-headers.ts';
-import { isMail } from '../rules/sending.ts';
+import { findReasonNotSent, isMail } from '../rules/sending.ts';
 import type { ReadSettings } from '../settings.ts';
 import { type TagTree, unknownTags } from '../tag/rules.ts';
 import type { TagStore } from '../tag/store.ts';
@@ -89,8 +89,8 @@ const maxTicketFiles = 200;
  * Creates a ticket, or updates the one with the same external id.
  *
  * Errors: unknown_tag, unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, conflicting_fields, each with
- * a pointer; those of `attachFiles` and `TemplateTexts.text`; concurrent_change; sandbox_busy and sandbox_crashed, for a
- * long body. Source: docs/reference/api.md, Creating a ticket.
+ * a pointer; those of `attachFiles` and `TemplateTexts.text`; settings_unavailable; concurrent_change; sandbox_busy and
+ * sandbox_crashed, for a long body. Source: docs/reference/api.md, Creating a ticket.
  */
 export async function createTicket(
   deps: CreateTicketDeps,
@@ -209,7 +209,8 @@ async function planTicket(deps: CreateTicketDeps, call: Call, content: Content, 
   // A body that is still to be rendered counts as a message already.
   const draft = await deps.writes.draft(call, { ...input, body: '' }, { id });
   const stored = newStoredTicket({ ...decideTicket(draft), body: null });
-  return decideTicket(draft, await renderText(deps, call, content, stored));
+  const isToBeSent = sendsMessage(request, stored.ticket);
+  return decideTicket(draft, await renderText(deps, call, content, stored, { isToBeSent }));
 }
 
 /** Updates a ticket. Returns `conflict` if it was deleted meanwhile. */
@@ -274,14 +275,16 @@ function addFiles(ticket: TicketState, { attachments: added = [], ...input }: Ti
 async function renderText(
   deps: CreateTicketDeps,
   call: Call,
-  { request: { templateId, templateData, send = true }, input, tree, files }: Content,
+  { request: { templateId, templateData }, input, tree, files }: Content,
   stored: StoredTicket,
+  { isToBeSent = false }: { isToBeSent?: boolean } = {},
 ): Promise<TicketInput> {
   if (templateId === undefined) return {};
   const { subject } = stored.ticket;
   const own: readonly AttachmentState[] = input.attachments ?? [];
   const opening = { template: { templateId, templateData }, stored, tree, files: own };
-  const message = { ...opening, isMail: isMail(stored.ticket.channel, stored.ticket, { isToBeSent: send }) };
+  const isSent = isToBeSent && findReasonNotSent(stored.ticket, stored.ticket, { isNamed: true }) === undefined;
+  const message = { ...opening, isMail: isMail(stored.ticket.channel, stored.ticket, { isSent }) };
   const text = await deps.templates.text(call, message);
   const attachments = [...own, ...files.add(text.files)];
   return {

@@ -1,3 +1,4 @@
+import { NotSentReason } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import type {
   GetTicketSnapshotsRequest,
   GetTicketSnapshotsResponse,
@@ -9,9 +10,14 @@ import { startTimeSlice } from '@ticketing/runtime/time-slice.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
+import { findReasonNotSent } from '../rules/sending.ts';
+import type { TicketSettings } from '../settings.ts';
 import { tagMessages } from '../tag/to-proto.ts';
 import type { CheckDeps } from './checks.ts';
+import type { TicketState } from './rules/fields.ts';
+import { replyRecipients } from './rules/reply-recipients.ts';
 import { countsAsSpam } from './rules/spam.ts';
+import { chooseSender, defaultMailboxId, ownAddresses } from './rules/subchannels.ts';
 import type { StoredTicket } from './store/document.ts';
 import type { TicketStore } from './store/store.ts';
 import type { RenderOptions, TicketViews } from './views.ts';
@@ -39,8 +45,7 @@ export async function getTicketSnapshots(
   await deps.pages.take(callerKey(call.caller), bytes, call);
   // Read after the tickets, so that the tree has each of their tags that still exists.
   const treeBefore = await deps.tags.tree();
-  const { spamDetectionTagId } = await deps.settings();
-  const options = { caller: call.caller, withRawData: true, tree: treeBefore, spamDetectionTagId };
+  const options = { caller: call.caller, withRawData: true, tree: treeBefore, settings: await deps.settings() };
   const snapshots: TicketSnapshot[] = [];
   const slice = startTimeSlice();
   for (const one of stored) {
@@ -63,10 +68,11 @@ export async function getTicketSnapshots(
 async function toSnapshot(
   views: SnapshotDeps['views'],
   stored: StoredTicket,
-  { spamDetectionTagId, ...options }: RenderOptions & { spamDetectionTagId: number | null },
+  { settings, ...options }: RenderOptions & { settings: TicketSettings },
 ): Promise<TicketSnapshot> {
   const jsonTexts: Record<string, string> = {};
   const ticket = { ...stored.ticket };
+  const replyNotSent = findReplyNotSent(ticket, settings);
   for (const name of ['rawData', 'workitem', 'clientData'] as const) {
     const text = ticket[name];
     if (text !== null) jsonTexts[name] = text;
@@ -81,8 +87,18 @@ async function toSnapshot(
     outgoingMessages: ticket.outgoingMessages,
     internalMessages: ticket.internalMessages,
     process: ticket.process,
-    isSpam: countsAsSpam(ticket, spamDetectionTagId),
+    isSpam: countsAsSpam(ticket, settings.spamDetectionTagId),
+    ...(replyNotSent === undefined ? {} : { replyNotSent }),
   };
+}
+
+/** Says why a reply that names no recipients would not be sent; undefined if it would be. */
+function findReplyNotSent(ticket: TicketState, settings: TicketSettings): NotSentReason | undefined {
+  const recipients = replyRecipients(ticket, ownAddresses(settings)) ?? {};
+  const reason = findReasonNotSent(ticket, recipients, { isNamed: false });
+  if (reason !== undefined) return reason;
+  const { from } = chooseSender(settings, [ticket.subchannelId, defaultMailboxId(settings.subchannels)]);
+  return from === null ? NotSentReason.NO_SENDER : undefined;
 }
 
 const defaultLimit = 1000;

@@ -63,18 +63,19 @@ export function decideTicket({ input, context, programs, identified }: TicketDra
   return { ...newTicket(withHeaderRule({ ...input, ...text }, programs), context), ...identified };
 }
 
-/** The first message of a ticket, if it is stored apart. */
-export interface OpeningMail {
-  conversationId: number;
-  /** The ticket, with that mail as its last one if it is sent. */
+/** The beginning of a ticket. */
+export interface Opening {
+  /** Its first message, if that is stored apart as a mail. */
+  conversationId?: number;
+  /** The ticket, with that mail as its last one, or with the reason why it is not sent. */
   ticket: TicketState;
 }
 
 interface InsertDeps {
   tickets: Pick<TicketStore, 'insert'>;
   attachments: Pick<FileContext, 'files'>;
-  /** Stores the first message of a ticket, unseen, if its direction is out. */
-  storeOpeningMail(call: WriteCall, ticket: TicketState): Promise<OpeningMail | undefined>;
+  /** Stores the first message of a ticket, unseen, if it is sent as a mail. */
+  openMail(call: WriteCall, ticket: TicketState): Promise<Opening>;
   /** Notified when a mail is queued. */
   mailQueue: { wake(): void };
   runtime: Runtime;
@@ -101,9 +102,8 @@ export async function insertTicket(
   };
   const event = createdEvent(decided, eventHeaderFor(deps, call));
   await claimFiles(deps.attachments, decided.id, decided.attachments);
-  const opening = sendsMessage ? await deps.storeOpeningMail(call, decided) : undefined;
-  const ticket = opening?.ticket ?? decided;
-  const conversationIds = opening ? [opening.conversationId] : [];
+  const { conversationId, ticket }: Opening = sendsMessage ? await deps.openMail(call, decided) : { ticket: decided };
+  const conversationIds = conversationId === undefined ? [] : [conversationId];
   if (!(await deps.tickets.insert(ticket, { event, appliedRequest, conversationIds }))) return undefined;
   if (conversationIds.length > 0) deps.mailQueue.wake();
   return { ...newStoredTicket(ticket), conversationIds };

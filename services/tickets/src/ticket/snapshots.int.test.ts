@@ -1,13 +1,16 @@
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
+import { NotSentReason } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import { ownersOfTicketData } from '@ticketing/system/services.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
+import { defaultSettings } from '../settings.ts';
 
 let tickets: TicketsHarness;
 let client: ReturnType<typeof clientOf>;
+let settings = defaultSettings;
 const admin = { roleId: 1 };
 
 /** A client that sends the internal token of a service. */
@@ -27,7 +30,7 @@ function clientOf(service: string) {
 }
 
 beforeAll(async () => {
-  tickets = await startHarness();
+  tickets = await startHarness({ settings: async () => settings });
   client = clientOf('reporting');
 });
 afterAll(() => tickets.stop());
@@ -36,6 +39,20 @@ const create = async (body: object) =>
   (await tickets.request('POST', '/ticket', { body: { channel: 'phone', ...body } })).json;
 const createTag = async (name: string, parent?: number): Promise<number> =>
   (await tickets.request('POST', '/tag', { caller: admin, body: { name, parent } })).json.id;
+
+test('a snapshot says why a reply to its recipients would not be sent', async () => {
+  const replyNotSent = async (body: object) => {
+    const { id } = await create(body);
+    return (await client.getTicketSnapshots({ ticketIds: [id] })).snapshots[0]?.replyNotSent;
+  };
+  const from = 'kim@example.com';
+  expect(await replyNotSent({ from })).toBe(NotSentReason.NO_SENDER);
+  settings = { ...defaultSettings, mailFrom: 'desk@example.org' };
+  expect(await replyNotSent({ from })).toBeUndefined();
+  expect(await replyNotSent({ from: '+49 30 1' })).toBe(NotSentReason.NO_RECIPIENT);
+  expect(await replyNotSent({ channel: 'chat', from })).toBe(NotSentReason.CHANNEL_WITHOUT_MAIL);
+  expect(await replyNotSent({ channel: 'system' })).toBe(NotSentReason.NO_RECIPIENT);
+});
 
 test('a snapshot is the whole ticket, with the tags on it and their ancestors', async () => {
   const top = await createTag('Rechnung');

@@ -24,6 +24,8 @@ export interface MessageContext {
    * recommended; null: it cannot become it. Without it, every message becomes it.
    */
   participant?: string | null | undefined;
+  /** Whether it was received as a mail. */
+  isMail?: boolean;
   /** The addresses of its `Reply-To`. */
   replyTo?: readonly string[];
   /** Its thread, if it is a received mail. By default it continues the thread of the ticket. */
@@ -123,11 +125,14 @@ function changedTimes(ticket: TicketState, message: ConversationState, now: numb
 function changedLatestMessage(
   ticket: TicketState,
   message: ConversationState,
-  { now, replyTo = [], thread = null }: Pick<MessageContext, 'now' | 'replyTo' | 'thread'>,
+  { now, isMail, replyTo = [], thread = null }: Pick<MessageContext, 'now' | 'isMail' | 'replyTo' | 'thread'>,
 ): TicketInput {
   const { direction, from, to, cc, bcc, externalConversationId } = message;
   if (message.private || direction === Direction.INTERNAL || !isLast(ticket, messageTime(message, now))) return {};
-  const latestMessage = { direction, from, to, cc, bcc, ...(replyTo.length > 0 && { replyTo }) };
+  // Else nobody would be recommended after an answer to nobody.
+  if (direction === Direction.OUT && to.length + cc.length + bcc.length === 0) return {};
+  const received = { ...(replyTo.length > 0 && { replyTo }), ...(isMail && { isMail }) };
+  const latestMessage = { direction, from, to, cc, bcc, ...received };
   const { lastMail } = ticket;
   const continued = thread ?? mailThread(externalConversationId, lastMail ? referencesTo(lastMail) : []);
   return { latestMessage, ...(continued && { lastMail: continued }) };

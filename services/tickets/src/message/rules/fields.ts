@@ -54,6 +54,8 @@ export const conversationFields = {
   subchannelId: id(),
   externalConversationId: textId(),
   deliveryStatus: enumText<DeliveryStatus>(DeliveryStatusSchema, DeliveryStatus.NONE),
+  /** Whether a request has named its recipients, so that an answer in a chat is sent to them too. */
+  hasNamedRecipients: flag(),
   /** Why a message that was to be sent is not. */
   notSentReason: enumText<NotSentReason | null>(NotSentReasonSchema, null),
   createdAt: time(),

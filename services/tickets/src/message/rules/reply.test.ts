@@ -1,8 +1,7 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { expect, test } from 'vitest';
 import { initialTicket, type TicketState } from '../../ticket/rules/fields.ts';
-import type { KnownSubchannel } from '../../ticket/rules/subchannels.ts';
-import { chooseRecipients, chooseSender, replySubject, withOneReplyPrefix } from './reply.ts';
+import { chooseRecipients, replySubject, withOneReplyPrefix } from './reply.ts';
 
 const nobody = { to: [], cc: [], bcc: [] };
 const isOurs = (address: string) => address === 'us@example.org';
@@ -57,27 +56,4 @@ test.each([
   ['WG: Re: Meter', 'WG: Re: Meter'],
 ])('the subject %j that is given becomes %j', (subject, expected) => {
   expect(withOneReplyPrefix(subject)).toBe(expected);
-});
-
-test('the sender is the first mailbox that has an address, else the default one, else that of the installation', () => {
-  const mailbox = { enabled: true, interface: 'smtp', channel: Channel.EMAIL };
-  const subchannels = new Map<number, KnownSubchannel>([
-    [1, { ...mailbox, name: 'Support', address: 'support@example.org' }],
-    [2, { ...mailbox, name: 'No address' }],
-    [3, { ...mailbox, name: 'Hotline', channel: Channel.PHONE, address: 'hotline@example.org', isDefault: true }],
-  ]);
-  const withDefault = new Map([...subchannels, [4, { ...mailbox, address: 'all@example.org', isDefault: true }]]);
-  const support = { from: 'support@example.org', fromName: 'Support', mailboxId: 1 };
-  const mailFrom = 'desk@example.org';
-  expect(chooseSender({ subchannels: withDefault, mailFrom }, [1, 3])).toEqual(support);
-  expect(chooseSender({ subchannels: withDefault, mailFrom }, [3, 1])).toEqual(support);
-  const ofDefault = { from: 'all@example.org', fromName: null, mailboxId: 4 };
-  expect(chooseSender({ subchannels: withDefault, mailFrom }, [null, 3])).toEqual(ofDefault);
-  const ofInstallation = { from: 'desk@example.org', fromName: null, mailboxId: null };
-  expect(chooseSender({ subchannels, mailFrom }, [null, 3])).toEqual(ofInstallation);
-  expect(chooseSender({ subchannels, mailFrom }, [2])).toEqual({ ...ofInstallation, fromName: 'No address' });
-  const isDisabled = new Map([[4, { ...mailbox, enabled: false, address: 'all@example.org', isDefault: true }]]);
-  expect(chooseSender({ subchannels: isDisabled, mailFrom }, [])).toEqual(ofInstallation);
-  const nobodyKnown = { from: null, fromName: null, mailboxId: null };
-  expect(chooseSender({ subchannels: undefined, mailFrom: null }, [1])).toEqual(nobodyKnown);
 });

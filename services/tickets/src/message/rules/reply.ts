@@ -1,15 +1,18 @@
-import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
+import { isEmailAddress } from '../../rules/mail-headers.ts';
 import type { TicketState } from '../../ticket/rules/fields.ts';
 import { type AddressedMessage, type Recipients, replyRecipients } from '../../ticket/rules/reply-recipients.ts';
-import { defaultMailboxId, type SenderSettings } from '../../ticket/rules/subchannels.ts';
 
 /** The recipients of a request. An empty list counts as absent. */
 type GivenRecipients = Pick<AddressedMessage, 'to' | 'cc' | 'bcc'>;
 
-/** Whether a request names recipients. */
-export function namesRecipients({ to, cc, bcc }: GivenRecipients): boolean {
-  return to.length + cc.length + bcc.length > 0;
+function isNobody({ to, cc, bcc }: GivenRecipients): boolean {
+  return to.length + cc.length + bcc.length === 0;
+}
+
+/** Whether a request names somebody to whom a mail can be sent. */
+export function namesRecipients({ to, cc, bcc }: Partial<GivenRecipients>): boolean {
+  return [to, cc, bcc].some((addresses) => addresses?.some(isEmailAddress));
 }
 
 /**
@@ -24,7 +27,7 @@ export function chooseRecipients(
 ): Recipients {
   const recommended = replyRecipients(ticket, isOurs) ?? { to: [], cc: [], bcc: [] };
   const { to, cc, bcc } = given;
-  if (!namesRecipients(given)) return recommended;
+  if (isNobody(given)) return recommended;
   return { to: to.length === 0 ? recommended.to : [...to], cc: [...cc], bcc: [...bcc] };
 }
 
@@ -44,26 +47,4 @@ export function withOneReplyPrefix(subject: string): string {
 
 function toReplySubject(subject: string): string {
   return cutChars(`Re: ${subject.replace(replyPrefixes, '')}`.trim(), 998);
-}
-
-/** Who sends a message. */
-interface Sender {
-  from: string | null;
-  fromName: string | null;
-  /** The mailbox that it is sent from, if one has the address. */
-  mailboxId: number | null;
-}
-
-/**
- * The sender of a message: the first of some subchannels that is a mailbox with an address, else the default mailbox, else
- * the sender of the installation.
- */
-export function chooseSender({ subchannels, mailFrom }: SenderSettings, ids: readonly (number | null)[]): Sender {
-  const known = [...ids, defaultMailboxId(subchannels)].flatMap((id) => {
-    const subchannel = id === null ? undefined : subchannels?.get(id);
-    return subchannel?.channel === Channel.EMAIL ? [{ id, ...subchannel }] : [];
-  });
-  const mailbox = known.find(({ address }) => address !== undefined);
-  const fromName = (mailbox ?? known[0])?.name ?? null;
-  return { from: mailbox?.address ?? mailFrom, fromName, mailboxId: mailbox?.id ?? null };
 }

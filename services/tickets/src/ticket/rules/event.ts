@@ -106,7 +106,7 @@ const unlisted = new Set<string>([
   ...['version', 'modifiedAt', 'process', 'interventionVersion', ...bodyFields],
   ...['customerTagIds', 'customerEmail'],
   ...['openingMessageId', 'incomingMessages', 'outgoingMessages', 'internalMessages', 'latestMessage'],
-  ...['replyTo', 'author', 'lastMail'],
+  ...['replyTo', 'author', 'lastMail', 'openingNotSent'],
 ]);
 
 /** Fields whose names in the contract differ from those under which they are stored. */

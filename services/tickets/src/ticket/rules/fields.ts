@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { GenEnum } from '@bufbuild/protobuf/codegenv2';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { type NotSentReason, NotSentReasonSchema } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import {
   AiSupportLevel,
   AiSupportLevelSchema,
@@ -173,6 +174,8 @@ export const ticketFields = {
   lastResponseAuthorId: id(),
   /** The id of the first message: the body at the creation. Null if the ticket was created without a body. */
   openingMessageId: id(),
+  /** Why the first message, which was to be sent, is not. */
+  openingNotSent: enumText<NotSentReason | null>(NotSentReasonSchema, null),
   /** How many messages came from the customer, went to the customer, and were internal. */
   incomingMessages: integer(0),
   outgoingMessages: integer(0),

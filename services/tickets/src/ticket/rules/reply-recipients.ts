@@ -17,6 +17,8 @@ export interface AddressedMessage {
   bcc: readonly string[];
   /** The addresses of its `Reply-To`. */
   replyTo?: readonly string[];
+  /** Whether it was received as a mail. */
+  isMail?: boolean;
 }
 
 /** The fields of a ticket that the recommendation depends on: those of its first message, and its latest message. */
@@ -59,7 +61,8 @@ export function replyRecipients(
   const sender = findSender(ticket, from);
   const authors = named.length > 0 || sender === null || isNoReply(sender) ? named : others([sender]);
   const answered = new Set([...authors, ...(sender === null ? [] : [sender])].map(foldedAddress));
-  const isMail = ticket.channel === Channel.EMAIL;
+  // A customer may answer by mail on every channel.
+  const isMail = ticket.channel === Channel.EMAIL || ticket.latestMessage?.isMail;
   const copies = unique(isMail ? [...to, ...cc] : cc).filter((address) => !answered.has(foldedAddress(address)));
   const reachable = others(copies).filter((one) => !isNoReply(one) && (!isMail || isEmailAddress(one)));
   return { to: authors, cc: copies.length > maxAddresses ? [] : reachable, bcc: [] };

@@ -58,6 +58,28 @@ export function shownInterface({ subchannelId }: Pick<TicketState, 'subchannelId
   return (subchannelId === null ? undefined : subchannels?.get(subchannelId)?.interface) ?? 'internal';
 }
 
+/** Who sends a message. */
+interface Sender {
+  from: string | null;
+  fromName: string | null;
+  /** The mailbox that it is sent from, if one has the address. */
+  mailboxId: number | null;
+}
+
+/**
+ * The sender of a message: the first of some subchannels that is an enabled mailbox with an address, else the sender of
+ * the installation.
+ */
+export function chooseSender({ subchannels, mailFrom }: SenderSettings, ids: readonly (number | null)[]): Sender {
+  const mailboxes = ids.flatMap((id) => {
+    const subchannel = id === null ? undefined : subchannels?.get(id);
+    return subchannel?.enabled && subchannel.channel === Channel.EMAIL ? [{ id, ...subchannel }] : [];
+  });
+  const mailbox = mailboxes.find(({ address = '' }) => normalAddress(address) !== undefined);
+  const fromName = (mailbox ?? mailboxes[0])?.name ?? null;
+  return { from: mailbox?.address ?? mailFrom, fromName, mailboxId: mailbox?.id ?? null };
+}
+
 /** The enabled mailbox from which a message leaves whose ticket has none; null if there is none. */
 export function defaultMailboxId(subchannels: Subchannels): number | null {
   const found = [...(subchannels ?? [])].find(

@@ -122,7 +122,18 @@ describe('POST /ticket with a template', () => {
     ['an outgoing mail', { channel: 'email', direction: 'out' }, true],
     ['an incoming mail', { channel: 'email', direction: 'in' }, false],
     ['an internal mail', { channel: 'email', direction: 'internal' }, false],
-    ['an outgoing letter', { channel: 'letter', direction: 'out' }, false],
+    ['an outgoing letter', { channel: 'letter', direction: 'out', to: ['Kim Lee'] }, false],
+    ['an outgoing letter to an address', { channel: 'letter', direction: 'out', to: ['kim@example.com'] }, true],
+    [
+      'an outgoing letter that is only recorded',
+      { channel: 'letter', direction: 'out', to: ['kim@example.com'], send: false },
+      false,
+    ],
+    [
+      'an outgoing letter of earlier',
+      { channel: 'letter', direction: 'out', to: ['kim@example.com'], createdAt: '2020-01-01 00:00:00' },
+      false,
+    ],
   ])(
     'that is %s has the e-mail template around the text only if it is sent as a mail',
     async (_, body, withWrapper) => {

@@ -152,6 +152,16 @@ describe('a reply with the e-mail template of its ticket', () => {
     expect(model.asked).toEqual([[11, 12], [12], [12]]);
   });
 
+  test.each([{}, { isDraft: true }])(
+    'has that of the default mailbox where it leaves from that: %o',
+    async (request) => {
+      const isDefault = { ...mailbox, address: 'all@example.org', isDefault: true, emailTemplateId: 11 };
+      settings.subchannels = new Map([[3, isDefault]]);
+      const { conversation } = (await reply(await ticket({ channel: 'phone' }), request)).json;
+      expect(conversation).toMatchObject({ ...wrapped, subchannelId: 3, from: 'all@example.org' });
+    },
+  );
+
   test.each([
     ['is not asked for', {}, { withEmailTemplate: false }],
     ['would be around a note', {}, { private: true }],

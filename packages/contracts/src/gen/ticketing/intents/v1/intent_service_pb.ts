@@ -134,8 +134,8 @@ export const IntentService: GenService<{
    * `unknown_option`, `invalid_data` if `data` does not fit the AI agent;
    * `contract_mismatch`, `intent_invalidated`, `intent_running` while another
    * call executes it; `customer_needed` if the AI agent needs a customer and the
-   * ticket has none; `no_recipient` if the customer is to be informed and has no
-   * address.
+   * ticket has none; `no_recipient` if a message to the customer would reach
+   * nobody, `no_sender` if no mail can be sent.
    *
    * @generated from rpc ticketing.intents.v1.IntentService.ExecuteIntent
    */

@@ -802,7 +802,7 @@ export const ConversationService: GenService<{
    * `unknown_intent`,
    * `invalid_attachment`, `attachment_too_large`, `attachments_too_large`,
    * `too_many_attachments`, `storage_quota`, `unknown_attachment`,
-   * `no_sender`,
+   * `too_many_messages`, `no_sender`,
    * `draft_only` for fields that only a draft has.
    *
    * @generated from rpc ticketing.tickets.v1.ConversationService.UpdateConversation

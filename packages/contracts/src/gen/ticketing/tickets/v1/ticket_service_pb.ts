@@ -1297,7 +1297,8 @@ export const TicketService: GenService<{
    * `subchannel_disabled`; `invalid_attachment`, `attachment_too_large`,
    * `attachments_too_large`, `too_many_attachments`, `storage_quota`;
    * `settings_unavailable` if the request names a
-   * subchannel before the settings were ever read;
+   * subchannel before the settings were ever read, or no sender is known for a
+   * message that is to be sent;
    * `conflicting_fields` for a body beside a template; `unknown_template`,
    * `template_too_slow`, `template_too_much_memory`, `template_output_too_large`,
    * `template_failed`, `templates_unavailable` if the template cannot be rendered;
