@@ -7,7 +7,11 @@ import {
   type ApplyAnalysisRequest,
   type RecordExecutionRequest,
 } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
-import { DeliveryStatus, type NotSentReason } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import {
+  ContentType,
+  DeliveryStatus,
+  type NotSentReason,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { ConversationService } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import {
   AiSupportLevel,
@@ -42,6 +46,8 @@ export interface StubTicket {
   /** Why a reply is not sent; undefined if it is. */
   notSentReason?: NotSentReason;
   channelId?: string;
+  /** The states of its messages as they are now, by id. */
+  deliveries?: Record<number, DeliveryStatus>;
   spamStatus?: SpamStatus;
   customerId?: string;
   contractId?: string;
@@ -56,6 +62,8 @@ export interface StubReply {
   key: string;
   caller: string;
   text: string;
+  /** The format of the text; undefined for that of a template. */
+  type: ContentType | undefined;
   templateId: number | undefined;
   templateData: unknown;
 }
@@ -195,9 +203,13 @@ function serveTickets(router: ConnectRouter, model: CalledModel): void {
         await model.before('read', id, {});
         const stored = model.tickets.get(id);
         if (!stored) return {};
-        const { isSpam, process, to, notSentReason, ...ticket } = stored;
+        const { isSpam, process, to, notSentReason, deliveries, ...ticket } = stored;
         const replyNotSent = toReplyNotSent(notSentReason);
-        return { snapshots: [{ ticket: { ...ticket, replyRecipients: { to } }, isSpam, process, ...replyNotSent }] };
+        const intents = Object.entries(deliveries ?? {}).map(([conversationId, deliveryStatus]) => ({
+          outcome: { conversationId: Number(conversationId), deliveryStatus },
+        }));
+        const shown = { ...ticket, intents, replyRecipients: { to } };
+        return { snapshots: [{ ticket: shown, isSpam, process, ...replyNotSent }] };
       }),
     listTicketVersions: ({ afterId }) =>
       respond(model, () => {
@@ -270,13 +282,16 @@ function serveMessages(router: ConnectRouter, model: CalledModel): void {
           templateId === undefined ? undefined : (model.rendered?.(templateId) ?? `<p>template ${templateId}</p>`);
         const text = ofTemplate ?? content?.message ?? '';
         if (!model.replies.some((one) => one.key === key)) {
-          model.replies.push({ ticketId, key, caller, text, templateId, templateData });
+          const type = content?.type;
+          model.replies.push({ ticketId, key, caller, text, type, templateId, templateData });
         }
         const sending =
           notSentReason === undefined
             ? { deliveryStatus: DeliveryStatus.QUEUED }
             : { deliveryStatus: DeliveryStatus.NONE, notSentReason };
-        return { success: true, id: 1, conversation: { to, body: text, ...sending } };
+        const type = ofTemplate === undefined ? (content?.type ?? ContentType.TEXT) : ContentType.HTML;
+        const conversation = { id: 31, to, body: text, type, ...sending };
+        return { success: true, id: 31, conversation };
       }),
   });
   router.service(RenderingService, {

@@ -46,6 +46,7 @@ import { updateConversation } from './message/update.ts';
 import { messageViews } from './message/views.ts';
 import { type MessageWordsDeps, refreshWords } from './message/words.ts';
 import { openMailer } from './outbound-mail/open.ts';
+import { showDelivery } from './outbound-mail/report-delivery.ts';
 import { resendConversation } from './outbound-mail/resend.ts';
 import { getLatestTickets } from './queue/get-latest.ts';
 import { scheduledTasks } from './scheduled-tasks.ts';
@@ -167,6 +168,7 @@ export function openFeatures(parts: FeatureParts) {
 
   const words: MessageWordsDeps = { tickets, conversations, textWork, runtime, log };
   const refreshing = bind(words, { refreshWords });
+  const reports = { tickets, conversations };
 
   const tag: TagDeps = {
     ...{ tags, runtime, tagIds: idSequence(connection, 'tag') },
@@ -195,7 +197,7 @@ export function openFeatures(parts: FeatureParts) {
     bulk: { bulks, store: bulksStored },
     requests: { analysisRequests, analyses, tickets, settings, refresh },
     message: { tickets, messages },
-    ...{ erasure, tag, attachment, rawMail, words },
+    ...{ erasure, tag, attachment, rawMail, words, reports },
     stores: {
       ...{ closedIds: stores.closedIds, customerCopies: stores.customerCopies },
       trimErpResponses: () => responses.trim(new Date(runtime.now()), config.erp.maxResponses),
@@ -248,7 +250,7 @@ export function openFeatures(parts: FeatureParts) {
       ...bind({ tags, embeddedErp: embedded }, { importCustomers }),
     },
     analysis: bind(
-      { tickets, tags, settings, customers, commit, runtime },
+      { tickets, tags, settings, customers, commit, runtime, ...bind(reports, { showDelivery }) },
       { applyAnalysis, recordExecution, replaceAutoExecution },
     ),
     attachment: bind(attachment, { getAttachment, deleteAttachment }),

@@ -2007,7 +2007,7 @@ export interface components {
              * @description The profile that triggered it; 0 for the system.
              */
             userId: number;
-            /** @description Whether the message below was sent. */
+            /** @description Whether the message below leaves as an e-mail, or is read in the chat. */
             sent: boolean;
             /** @description Whether the ticket was closed. */
             ticketClosed: boolean;
@@ -2023,6 +2023,17 @@ export interface components {
             }[];
             /** @description A unique id, which is also in the log. */
             txId: string;
+            /** @description The format of the message; null without one. */
+            messageType: components["schemas"]["ContentType"] | null;
+            /**
+             * Format: int32
+             * @description The id of the message that was written; null without one.
+             */
+            conversationId: number | null;
+            /** @description Whether it was sent as an e-mail, as it is now. */
+            deliveryStatus: components["schemas"]["DeliveryStatus"] | null;
+            /** @description Why it was not sent as an e-mail; null if it was. */
+            notSentReason: components["schemas"]["NotSentReason"] | null;
         };
         /** @description A page of messages. */
         ListConversationsResponse: {
@@ -3170,7 +3181,7 @@ export interface components {
              * @description http: how long the backend system may take. Default: 10000.
              */
             timeoutMs: number | null;
-            /** @description http: where the parts of the outcome are in the response: some of `responseCode`, `success`, `messageLocalized`, `message`, each with a JSON Pointer. */
+            /** @description http: where the parts of the outcome are in the response: some of `responseCode`, `success`, `messageLocalized`, `message`, `messageType` (the format of `message`, `text` or `html`), each with a JSON Pointer. */
             responseMapping: {
                 [key: string]: unknown;
             } | null;
@@ -3209,7 +3220,7 @@ export interface components {
              * @description http: how long the backend system may take. Default: 10000.
              */
             timeoutMs?: number | null;
-            /** @description http: where the parts of the outcome are in the response: some of `responseCode`, `success`, `messageLocalized`, `message`, each with a JSON Pointer. At most 16 KiB of JSON. At most 1 levels deep. */
+            /** @description http: where the parts of the outcome are in the response: some of `responseCode`, `success`, `messageLocalized`, `message`, `messageType` (the format of `message`, `text` or `html`), each with a JSON Pointer. At most 16 KiB of JSON. At most 1 levels deep. */
             responseMapping?: {
                 [key: string]: unknown;
             } | null;

@@ -3,6 +3,7 @@ import type {
   ExecuteIntentRequest,
   ExecuteIntentResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/intent_service_pb.ts';
+import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { type IntentOutcome, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { DomainError, notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
@@ -27,6 +28,8 @@ const pollsPerTakeOver = 5;
 interface TicketOutcome {
   ticketId: number;
   outcome: IntentOutcome;
+  /** Whether it is of an earlier execution. */
+  isStored?: boolean;
 }
 
 /**
@@ -41,11 +44,34 @@ export async function executeIntent(
   request: ExecuteIntentRequest,
 ): Promise<ExecuteIntentResponse> {
   const intent = (await findIntent(context, request)) ?? (await findReserved(context, call));
-  const { ticketId, outcome } = request.dryRun
+  const executed = request.dryRun
     ? await simulate(context, call, request, intent)
     : await execute(context, call, request, intent);
+  const { ticketId } = executed;
+  const outcome = await withCurrentDelivery(context, call, executed);
   call.idempotency?.addSubject({ kind: 'Ticket', id: ticketId });
   return { $typeName: 'ticketing.intents.v1.ExecuteIntentResponse', outcome };
+}
+
+/**
+ * Returns an outcome with the state of its message as it is now, which the ticket knows. While the tickets service does
+ * not respond, it is the state at the execution.
+ */
+async function withCurrentDelivery(
+  { tickets, log }: ExecutionContext,
+  call: Call,
+  { ticketId, outcome, isStored = false }: TicketOutcome,
+): Promise<IntentOutcome> {
+  const { conversationId, deliveryStatus = DeliveryStatus.NONE } = outcome;
+  if (!isStored || conversationId === undefined || deliveryStatus === DeliveryStatus.NONE) return outcome;
+  try {
+    const { ticket } = await tickets.read(call, ticketId);
+    const current = ticket.intents.find((one) => one.outcome?.conversationId === conversationId)?.outcome;
+    return current?.deliveryStatus === undefined ? outcome : { ...outcome, deliveryStatus: current.deliveryStatus };
+  } catch (error) {
+    log.info({ err: error, ticketId }, 'an outcome is shown without the current state of its message');
+    return outcome;
+  }
 }
 
 async function execute(
@@ -57,7 +83,7 @@ async function execute(
   let intent = existing;
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const outcome = intent && findOutcome(intent);
-    if (intent && outcome) return { ticketId: intent.ticketId, outcome };
+    if (intent && outcome) return { ticketId: intent.ticketId, outcome, isStored: true };
     if (intent?.execution) {
       const awaited = await awaitExecution(context, intent.id, intent.execution.txId);
       if (awaited) return { ticketId: intent.ticketId, outcome: awaited };
@@ -81,7 +107,7 @@ async function simulate(
   intent: IntentState | undefined,
 ): Promise<TicketOutcome> {
   const outcome = intent && findOutcome(intent);
-  if (intent && outcome) return { ticketId: intent.ticketId, outcome };
+  if (intent && outcome) return { ticketId: intent.ticketId, outcome, isStored: true };
   if (intent?.execution) throw runningElsewhere();
   const plan = await planExecution(context, call, request, intent);
   const { id: intentId, ticketId } = plan.intent;

@@ -1,6 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { NotSentReason } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import {
+  ContentType,
+  DeliveryStatus,
+  NotSentReason,
+} from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Channel, Priority, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { golden } from '@ticketing/testkit/golden.ts';
@@ -265,7 +269,10 @@ describe('other executors', () => {
     await golden('execution-reply', fixed(json));
     const templateData = { reading: 5, day: 1 };
     expect(used.model.replies).toEqual([
-      { ticketId, key: json.txId, caller: 'profile 7', text: '<p>template 12</p>', templateId: 12, templateData },
+      {
+        ...{ ticketId, key: json.txId, caller: 'profile 7', text: '<p>template 12</p>', type: undefined },
+        ...{ templateId: 12, templateData },
+      },
     ]);
     expect(used.model.records).toMatchObject([{ close: true }]);
     expect((await used.execute(id)).json).toEqual(json);
@@ -372,6 +379,34 @@ describe('the customer', () => {
     used.backend.respond = (_, response) => response.end('{"a":"A","b":"B"}');
     expect((await used.execute(id, { informCustomer: true })).json).toMatchObject({ message: text, sent: true });
     expect(used.model.replies).toMatchObject([{ text }]);
+  });
+
+  test.each([
+    ['html', ContentType.HTML],
+    ['text', ContentType.TEXT],
+    ['markdown', ContentType.TEXT],
+    [null, ContentType.TEXT],
+  ])('reads the message in the format that the backend system names: %s', async (messageType, type) => {
+    const responseMapping = { message: '/message', messageType: '/type' };
+    const id = await used.intent({ executor: { type: 'http', url: used.backend.url, responseMapping } });
+    used.backend.respond = (_, response) => response.end(JSON.stringify({ message: '<p>Done</p>', type: messageType }));
+    const { json } = await used.execute(id, { informCustomer: true });
+    const shown = type === ContentType.HTML ? 'html' : 'text';
+    expect(json).toMatchObject({ message: '<p>Done</p>', messageType: shown });
+    expect(used.model.replies).toMatchObject([{ text: '<p>Done</p>', type }]);
+  });
+
+  test('has a message whose state a repeated execution and the records show', async () => {
+    const id = await used.intent();
+    const { json } = await used.execute(id, { informCustomer: true });
+    expect(json).toMatchObject({ conversationId: 31, deliveryStatus: 'queued', notSentReason: null });
+    expect(used.model.records[0]?.intents[0]?.outcome).toMatchObject({ conversationId: 31 });
+    const ticket = await toTicket(id);
+    ticket.deliveries = { 31: DeliveryStatus.FAILED };
+    expect((await used.execute(id)).json).toEqual({ ...json, deliveryStatus: 'failed' });
+    // While the ticket cannot be read, the state at the execution is shown.
+    used.model.before = (operation) => operation === 'read' && refused(Code.Unavailable)();
+    expect((await used.execute(id)).json).toEqual(json);
   });
 
   // guarantee: F23

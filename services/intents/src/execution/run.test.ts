@@ -5,7 +5,7 @@ import { skipWaits } from '@ticketing/testkit/skip-waits.ts';
 import { expect, test, vi } from 'vitest';
 import type { ExecutionState } from '../intent/rules/execution.ts';
 import type { IntentState } from '../intent/rules/intent.ts';
-import type { ActionResult } from './rules/backend-response.ts';
+import { type ActionResult, noMessage } from './rules/backend-response.ts';
 import { type RunContext, runExecution } from './run.ts';
 
 const execution: ExecutionState = {
@@ -19,7 +19,7 @@ const intent: IntentState = {
   ...{ proposedBy: 'analysis', execution },
 };
 const done: ActionResult = {
-  ...{ kind: 'success', responseCode: 'ok', messageLocalized: null, message: null, internalData: {} },
+  ...{ kind: 'success', responseCode: 'ok', ...noMessage, internalData: {} },
 };
 
 /** How long an attempt to reach a database takes that is unavailable. */

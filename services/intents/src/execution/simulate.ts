@@ -1,4 +1,5 @@
 import type { JsonObject } from '@bufbuild/protobuf';
+import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { type IntentOutcome, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { type ExecutionStep, stepAfter } from '../intent/rules/execution.ts';
@@ -27,13 +28,15 @@ export async function simulateExecution(
   if (!outcome.success) return outcome;
   const isReply = execution.step === 'reply';
   const isWritten = isReply || informsCustomer;
-  const message = isReply ? result.message : informText(outcome, execution);
+  const { text: message, type: messageType } = isReply
+    ? { text: result.message, type: ContentType.HTML }
+    : informText(outcome, execution);
   return {
     ...outcome,
     sent: isWritten,
     ticketClosed: execution.closesTicket || informsCustomer,
     ...(isWritten ? { recipient: recipients.join(', ') } : {}),
-    ...(isWritten && message !== null ? { message } : {}),
+    ...(isWritten && message !== null ? { message, messageType } : {}),
     ...(isReply && templateId !== null ? { template: String(templateId) } : {}),
   };
 }

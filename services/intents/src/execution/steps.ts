@@ -1,4 +1,4 @@
-import { type IntentOutcome, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import { TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
@@ -188,14 +188,13 @@ function settle({ intent, execution }: Step, result: ActionResult, runtime: Runt
 
 function withMessage(
   { outcome, execution, ...change }: ExecutionChange,
-  { isSent, recipient, text }: WrittenMessage,
+  { isSent, shown }: WrittenMessage,
   { closesTicket, template }: { closesTicket: boolean; template?: string },
 ): ExecutionChange {
   if (!outcome || !execution) throw new Error('a message belongs to an execution that goes on');
-  const shown: Partial<IntentOutcome> = { sent: isSent, recipient, message: text };
   return {
     ...change,
-    outcome: { ...outcome, ...shown, ...(template === undefined ? {} : { template }) },
+    outcome: { ...outcome, ...shown, sent: isSent, ...(template === undefined ? {} : { template }) },
     execution: { ...execution, closesTicket },
   };
 }

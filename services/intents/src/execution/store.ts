@@ -1,9 +1,5 @@
-import { toJsonString } from '@bufbuild/protobuf';
-import {
-  type IntentOutcome,
-  IntentOutcomeSchema,
-  TicketIntentStatus,
-} from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import { outcomeToTexts } from '@ticketing/contracts/outcome-texts.ts';
+import { type IntentOutcome, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Claimed, openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection } from 'mongoose';
@@ -103,10 +99,10 @@ export function executionStore(connection: Connection): ExecutionStore {
 }
 
 function toFields({ execution, outcome, ...fields }: ExecutionChange) {
-  const text = outcome && toJsonString(IntentOutcomeSchema, outcome);
+  const texts = outcome && outcomeToTexts(outcome);
   return {
     ...fields,
     ...(execution === undefined ? {} : { execution: execution && JSON.stringify(execution) }),
-    ...(text === undefined ? {} : { outcome: text, outcomeBytes: jsonWeight(text) }),
+    ...(texts === undefined ? {} : { ...texts, outcomeBytes: jsonWeight(texts.outcome) }),
   };
 }

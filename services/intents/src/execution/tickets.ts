@@ -13,6 +13,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import type { ConversationService } from '@ticketing/contracts/ticketing/tickets/v1/conversation_service_pb.ts';
 import { AiSupportLevel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
+import type { IntentOutcome } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import type { Ticket } from '@ticketing/contracts/ticketing/tickets/v1/ticket_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
@@ -24,14 +25,17 @@ import type { AnsweredTicket } from '../intent/reply.ts';
 import type { ExecutionState } from '../intent/rules/execution.ts';
 import { type IntentState, intentToProto, nextAutoExecution } from '../intent/rules/intent.ts';
 import type { IntentStore } from '../intent/store.ts';
+import type { MessageText } from './rules/outcome.ts';
 
 /** A message that was written to the customer. */
 export interface WrittenMessage {
   /** Whether it leaves as a mail, or the customer reads it in the chat. */
   isSent: boolean;
-  recipient: string;
-  /** Its beginning; see `shownMessage`. */
-  text: string;
+  /** The parts of the outcome that show it; of its text only the beginning (`shownMessage`). */
+  shown: Pick<
+    IntentOutcome,
+    'recipient' | 'message' | 'messageType' | 'conversationId' | 'deliveryStatus' | 'notSentReason'
+  >;
 }
 
 /**
@@ -49,7 +53,7 @@ export interface OutgoingMessage {
   /** The key of the message: the tickets service writes one for a key. */
   key: string;
   /** Undefined for the message of the response template. */
-  text?: string;
+  text?: MessageText;
   execution: ExecutionState;
 }
 
@@ -104,14 +108,21 @@ export function openTicketCalls(services: TicketServices, intents: Pick<IntentSt
       const content =
         text === undefined && templateId !== null
           ? { templateId, templateData: data }
-          : { content: { type: ContentType.TEXT, message: text ?? '' }, withEmailTemplate: true };
+          : { content: { type: text?.type ?? ContentType.TEXT, message: text?.text ?? '' }, withEmailTemplate: true };
       const headers = { 'idempotency-key': key };
       const actor = { ...call, ...(call.caller && { caller: { ...call.caller, expiresAt: null } }) };
       const { conversation } = await services.conversations(actor).replyToTicket({ ticketId, ...content }, { headers });
+      if (!conversation) throw new Error('the response has no message');
+      const { id: conversationId, to, body = '', type, deliveryStatus, notSentReason } = conversation;
       return {
-        isSent: conversation !== undefined && isSent(conversation),
-        recipient: conversation?.to.join(', ') ?? '',
-        text: shownMessage(text ?? conversation?.body ?? ''),
+        isSent: isSent(conversation),
+        shown: {
+          recipient: to.join(', '),
+          message: shownMessage(text?.text ?? body),
+          messageType: text?.type ?? type,
+          ...{ conversationId, deliveryStatus },
+          ...(notSentReason === undefined ? {} : { notSentReason }),
+        },
       };
     },
     async recordExecution({ trace, signal }, intent, record) {

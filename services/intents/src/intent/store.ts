@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { fromJsonString, type JsonValue, toJsonString } from '@bufbuild/protobuf';
-import { IntentOutcomeSchema, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import type { JsonValue } from '@bufbuild/protobuf';
+import { outcomeFromTexts, outcomeToTexts } from '@ticketing/contracts/outcome-texts.ts';
+import { TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
@@ -165,6 +166,7 @@ export interface IntentDocument
   status: TicketIntentStatus;
   data: string | null;
   outcome: string | null;
+  outcomeMessage?: string;
   execution: string | null;
   /** The id of the running execution, and of the last one. */
   txId: string | null;
@@ -199,16 +201,16 @@ export async function buildIntentIndexes(connection: Connection): Promise<void> 
 /** Converts an intent to its document, without the lease. */
 export function toDocument(state: IntentState): Omit<IntentDocument, 'lease'> {
   const { id, data, outcome, execution, ...fields } = state;
-  const outcomeText = outcome && toJsonString(IntentOutcomeSchema, outcome);
+  const outcomeTexts = outcome && outcomeToTexts(outcome);
   const texts = {
     ...fields,
     data: data && JSON.stringify(data),
-    outcome: outcomeText,
+    ...(outcomeTexts ?? { outcome: null }),
     execution: execution && JSON.stringify(execution),
     txId: execution?.txId ?? (outcome?.txId || null),
     proposal: state.proposedBy === 'analysis' ? proposalKey(state) : null,
   };
-  return { _id: id, ...texts, bytes: estimateBytes(state), outcomeBytes: jsonWeight(outcomeText) };
+  return { _id: id, ...texts, bytes: estimateBytes(state), outcomeBytes: jsonWeight(outcomeTexts?.outcome ?? null) };
 }
 
 /** Converts a document to the intent. */
@@ -217,6 +219,7 @@ export function fromDocument(document: IntentDocument): IntentState {
     _id,
     data,
     outcome,
+    outcomeMessage,
     execution,
     txId: _tx,
     proposal: _proposal,
@@ -229,7 +232,7 @@ export function fromDocument(document: IntentDocument): IntentState {
     ...fields,
     id: _id,
     data: data === null ? null : JSON.parse(data),
-    outcome: outcome === null ? null : fromJsonString(IntentOutcomeSchema, outcome),
+    outcome: outcome === null ? null : outcomeFromTexts(outcome, outcomeMessage),
     execution: execution === null ? null : (JSON.parse(execution) as ExecutionState),
   };
 }

@@ -14,6 +14,7 @@ import { renderTraceparent } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
 import { eventHeader, eventHeaderFor } from '../event-header.ts';
+import type { MessageReference } from '../message/external-id-store.ts';
 import { type CheckDeps, requireValidChanges } from '../ticket/checks.ts';
 import { readBulkElement, slaRulesWith } from '../ticket/patch.ts';
 import { followCustomer, type RefreshDeps } from '../ticket/refresh-customer.ts';
@@ -24,6 +25,8 @@ import { type Analysis, decideAnalysis, decideExecution } from './rules.ts';
 
 interface AnalysisDeps extends CheckDeps, RefreshDeps {
   tickets: Pick<TicketStore, 'versions'>;
+  /** Has a ticket show the delivery of one of its messages from now on. */
+  showDelivery(message: MessageReference): Promise<void>;
 }
 
 /**
@@ -111,6 +114,8 @@ export async function recordExecution(
     },
     requestId: request.executionId,
   });
+  const { conversationId } = request.intents.find(({ id }) => id === intentId)?.outcome ?? {};
+  if (conversationId !== undefined) await deps.showDelivery({ ticketId, conversationId });
   return { $typeName: 'ticketing.tickets.v1.RecordExecutionResponse', version: ticket.version };
 }
 

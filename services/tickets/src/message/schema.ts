@@ -20,6 +20,10 @@ export interface ConversationDocument extends Record<string, unknown> {
   mail: MailDocument | null;
   /** The process that sends it. */
   lease?: Lease | null;
+  /** Whether its ticket shows its delivery. */
+  reportsDelivery?: boolean;
+  /** Whether the ticket shows it as it is now. */
+  isReported?: boolean;
 }
 
 /** The sending of a message as a mail. */
@@ -57,6 +61,11 @@ const conversationIndexes: readonly IndexReason[] = [
     options: { partialFilterExpression: { deliveryStatus: 'queued' } },
     reason: 'mails to send',
   },
+  {
+    index: { isReported: 1 },
+    options: { partialFilterExpression: { reportsDelivery: true } },
+    reason: 'messages whose tickets do not show their delivery yet',
+  },
 ];
 
 export function conversationModel(connection: Connection): Model<ConversationDocument> {
@@ -77,6 +86,8 @@ export function conversationModel(connection: Connection): Model<ConversationDoc
       unseenSince: Date,
       mail: Schema.Types.Mixed,
       lease: Schema.Types.Mixed,
+      reportsDelivery: Boolean,
+      isReported: Boolean,
     },
     { versionKey: false, strict: 'throw', minimize: false, collection: conversationsName },
   );

@@ -1,8 +1,10 @@
+import type { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import type { Query } from '@ticketing/store/document/field-query.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection } from 'mongoose';
+import type { MessageReference } from './external-id-store.ts';
 import {
   type ConversationInput,
   type ConversationState,
@@ -63,6 +65,14 @@ export interface ConversationStore {
   removeAttachment(ticketId: number, attachmentId: string): Promise<void>;
   /** How many messages a ticket has received since a time, up to a limit. Units: Unix seconds. */
   countReceived(ticketId: number, since: number, limit: number): Promise<number>;
+  /** Has the ticket of a message show its delivery from now on. */
+  reportDelivery(reference: MessageReference): Promise<void>;
+  /** The messages whose tickets do not show their delivery as it is. */
+  findUnreported(limit: number): Promise<MessageReference[]>;
+  /** The state of a message; undefined if it is gone. */
+  findDelivery(id: number): Promise<DeliveryStatus | undefined>;
+  /** Records that the ticket of a message shows its state. Returns false if it has another one now. */
+  setReported(id: number, status: DeliveryStatus): Promise<boolean>;
   /** Changes a message. Returns false if it was changed since it was read. */
   update(stored: StoredConversation, change: ConversationChange): Promise<boolean>;
   /** Stores texts that were made again from the body of a message, which does not count as a change of it. */
@@ -139,6 +149,26 @@ export function conversationStore(connection: Connection): ConversationStore {
         const query = { ticketId, createdAt: { $gte: new Date(since * 1000) }, ...received };
         return conversations.countDocuments(query, { limit });
       }),
+    async reportDelivery({ ticketId, conversationId }) {
+      const change = { $set: { reportsDelivery: true, isReported: false } };
+      await storeCall(() => conversations.updateOne({ _id: conversationId, ticketId }, change));
+    },
+    findUnreported: (limit) =>
+      storeCall(async () => {
+        const options = { projection: { ticketId: 1 }, limit } as const;
+        const found = await conversations.find({ reportsDelivery: true, isReported: false }, options).toArray();
+        return found.map(({ _id, ticketId }) => ({ ticketId, conversationId: _id }));
+      }),
+    findDelivery: (id) =>
+      storeCall(async () => {
+        const found = await conversations.findOne({ _id: id }, { projection: { deliveryStatus: 1 } });
+        return found ? fromDocument(found).deliveryStatus : undefined;
+      }),
+    setReported: (id, status) =>
+      storeCall(async () => {
+        const isSame = { _id: id, deliveryStatus: conversationField('deliveryStatus').store(status) };
+        return (await conversations.updateOne(isSame, { $set: { isReported: true } })).matchedCount === 1;
+      }),
     update: ({ conversation, revision }, { set = {}, mail, publishingForMs }) =>
       storeCall(async () => {
         const publishingUntil =
@@ -152,6 +182,7 @@ export function conversationStore(connection: Connection): ConversationStore {
               revision: revision + 1,
               publishingUntil,
               ...(mail === undefined ? {} : { mail }),
+              ...(set.deliveryStatus === undefined ? {} : { isReported: false }),
             },
           },
         );

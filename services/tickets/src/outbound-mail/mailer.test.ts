@@ -24,7 +24,7 @@ function memoryQueue(waiting: OutgoingMail[], isPublishingOver = false) {
       return next && { mail: next, owner: 'me', revision: 1, isPublishingOver };
     },
     renew: async () => undefined,
-    settle: async (claimed: ClaimedMail, state) => void settled.push([claimed.mail.id, state]),
+    settle: async (claimed: ClaimedMail, state) => settled.push([claimed.mail.id, state]) === 0,
     postpone: async (claimed: ClaimedMail, delayMs) => void postponed.push([claimed.mail.id, delayMs]),
     isCurrent: async () => true,
     withdraw: async (claimed) => withdrawn.push(claimed.mail.id) > 0,
@@ -50,6 +50,7 @@ function start(options: Partial<MailerOptions> & { send?: MailTransport['send'] 
     tokens: ticketTokens(Buffer.alloc(32)),
     settings: async () => ({ mailFrom: null, subchannels: new Map() }),
     isCommitted: async () => true,
+    report: async () => undefined,
     freeMessageId: async () => undefined,
     log: createLogger('test', 'silent'),
     count: () => undefined,

@@ -14,6 +14,8 @@ export interface MailerOptions extends AttemptContext {
   settings(): Promise<SenderSettings>;
   /** Whether the message of a mail is part of its ticket, and the ticket not deleted. */
   isCommitted(mail: OutgoingMail): Promise<boolean>;
+  /** Has the ticket of a mail show the state of the mail. */
+  report(mail: OutgoingMail): Promise<void>;
   /** Frees the `Message-ID` of a mail that will not be sent. */
   freeMessageId(mail: OutgoingMail): Promise<void>;
   /** Unix ms. */
@@ -124,7 +126,8 @@ async function sendClaimed(
       if (!state) return queue.postpone(claimed, 0);
       count(state.status);
       if (state.error !== null) logError(log, mail, state);
-      await untilStored(() => queue.settle(claimed, state), stopping);
+      const isShown = await untilStored(() => queue.settle(claimed, state), stopping);
+      if (isShown) await options.report(mail);
     },
   );
 }
@@ -183,7 +186,7 @@ function logError(
 }
 
 /** Repeats a write while the store is unavailable or full: without it the mail would be sent again. */
-async function untilStored(write: () => Promise<void>, stopping: AbortSignal): Promise<void> {
+async function untilStored<Result>(write: () => Promise<Result>, stopping: AbortSignal): Promise<Result> {
   for (let pauseMs = 100; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
     try {
       return await write();

@@ -14,6 +14,7 @@ import type { SenderSettings } from '../ticket/rules/subchannels.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import { type MailConfig, openTransport } from './config.ts';
 import { type MailerOptions, startMailer } from './mailer.ts';
+import { type ReportDeps, reportDelivery } from './report-delivery.ts';
 import { type MailQueue, type MailState, outgoingMailStore, type QueueSize } from './store.ts';
 
 /** The mailer of this process. */
@@ -25,7 +26,8 @@ interface Mailer {
 }
 
 interface MailerDeps {
-  tickets: Pick<TicketStore, 'findMessages'>;
+  tickets: Pick<TicketStore, 'findMessages' | 'setDelivery'>;
+  conversations: ReportDeps['conversations'];
   externalMessageIds: Pick<ExternalMessageIdStore, 'freeOne'>;
   files: Pick<FileStore, 'read'>;
   /** Finds the files of a ticket and of its messages. */
@@ -46,7 +48,7 @@ interface MailerKit {
 
 /** Opens the mailer, and registers its metrics. */
 export function openMailer(
-  { tickets, externalMessageIds, files, findFiles, toText, ticketTokens, settings }: MailerDeps,
+  { tickets, conversations, externalMessageIds, files, findFiles, toText, ticketTokens, settings }: MailerDeps,
   { config, database, log, runtime, metrics }: MailerKit,
 ): Mailer {
   const queue = outgoingMailStore(database.connection);
@@ -64,6 +66,7 @@ export function openMailer(
         ...{ findFiles, toText },
         openFile: ({ key, size }) => files.read(key, { start: 0, end: size }),
         isCommitted: ({ ticketId, id }) => isPartOfTicket({ tickets }, { ticketId, conversationId: id }),
+        report: ({ ticketId, id }) => reportDelivery({ tickets, conversations }, { ticketId, conversationId: id }),
         freeMessageId: ({ messageId, ticketId, id }) =>
           externalMessageIds.freeOne(messageId, { ticketId, conversationId: id }),
         opened: database.opened,

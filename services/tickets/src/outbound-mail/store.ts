@@ -14,8 +14,8 @@ export interface MailQueue {
   claim(): Promise<ClaimedMail | undefined>;
   /** Keeps a claim. */
   renew(claimed: ClaimedMail): Promise<void>;
-  /** Ends a claim with the state of the mail. */
-  settle(claimed: ClaimedMail, state: MailState): Promise<void>;
+  /** Ends a claim with the state of the mail. Returns whether its ticket is to show that. */
+  settle(claimed: ClaimedMail, state: MailState): Promise<boolean>;
   /** Ends a claim without an attempt. */
   postpone(claimed: ClaimedMail, delayMs: number): Promise<void>;
   /** Whether the message is still the one that was claimed, and not a draft that was published again since. */
@@ -81,13 +81,21 @@ export function outgoingMailStore(connection: Connection): MailQueue {
       await storeCall(() => leases.renew({ id: mail.id, owner }));
     },
     async settle(claimed, state) {
-      await end(state.status === 'sent' ? isSame(claimed) : { ...isHeld(claimed), ...isSame(claimed) }, {
+      const isSettled = state.status === 'sent' ? isSame(claimed) : { ...isHeld(claimed), ...isSame(claimed) };
+      const set = {
         deliveryStatus: state.status,
         'mail.attempts': state.attempts,
         'mail.reached': [...state.reached],
         'mail.lastError': state.error,
         'mail.nextAttemptAt': state.status === 'queued' ? dueIn(state.pauseMs) : null,
-      });
+        isReported: false,
+        lease: null,
+      };
+      const options = { projection: { reportsDelivery: 1 } } as const;
+      const settled = await storeCall(() =>
+        conversations.findOneAndUpdate({ ...isSettled, ...isQueued }, { $set: set }, options),
+      );
+      return settled?.reportsDelivery ?? false;
     },
     async postpone(claimed, delayMs) {
       await end(isHeld(claimed), { 'mail.nextAttemptAt': dueIn(delayMs) });

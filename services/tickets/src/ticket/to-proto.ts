@@ -1,5 +1,6 @@
-import { create, fromJson, fromJsonString, type JsonObject, toBinary, toJsonString } from '@bufbuild/protobuf';
+import { create, fromJson, type JsonObject, toBinary } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
+import { outcomeFromTexts, outcomeToTexts } from '@ticketing/contracts/outcome-texts.ts';
 import {
   ActorSchema,
   ChangeCause,
@@ -7,11 +8,8 @@ import {
   TicketChangedSchema,
   TicketChangeType,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import {
-  IntentOutcomeSchema,
-  type TicketIntent,
-  type TicketIntentSummary,
-} from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import type { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import type { TicketIntent, TicketIntentSummary } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
@@ -74,25 +72,41 @@ function fieldChange({ field, oldValue, newValue }: FieldChange) {
   });
 }
 
-/** Makes the messages of the intents of a ticket in full form. */
-export function intentMessages(ticketId: number, intents: readonly IntentState[]): TicketIntent[] {
-  return intents.map(({ contractId, confidence, messagePreview, recipient, data, options, outcome, ...intent }) => ({
-    ...intent,
-    $typeName: 'ticketing.tickets.v1.TicketIntent',
-    ticketId,
-    ...(contractId === null ? {} : { contractId }),
-    ...(confidence === null ? {} : { confidence }),
-    ...(messagePreview === null ? {} : { messagePreview }),
-    ...(recipient === null ? {} : { recipient }),
-    ...(data === null ? {} : { data: JSON.parse(data) as JsonObject }),
-    options: options.map(({ icon, ...option }) => ({
-      ...option,
-      $typeName: 'ticketing.tickets.v1.IntentOption',
-      ...(icon === null ? {} : { icon }),
-    })),
-    infos: infoMessages(intent.infos),
-    ...(outcome === null ? {} : { outcome: fromJsonString(IntentOutcomeSchema, outcome) }),
-  }));
+/** Makes the messages of the intents of a ticket in full form. `deliveries` has the states of the messages of executions. */
+export function intentMessages(
+  ticketId: number,
+  intents: readonly IntentState[],
+  deliveries: Readonly<Record<string, DeliveryStatus>>,
+): TicketIntent[] {
+  return intents.map(
+    ({ contractId, confidence, messagePreview, recipient, data, options, outcome, outcomeMessage, ...intent }) => ({
+      ...intent,
+      $typeName: 'ticketing.tickets.v1.TicketIntent',
+      ticketId,
+      ...(contractId === null ? {} : { contractId }),
+      ...(confidence === null ? {} : { confidence }),
+      ...(messagePreview === null ? {} : { messagePreview }),
+      ...(recipient === null ? {} : { recipient }),
+      ...(data === null ? {} : { data: JSON.parse(data) as JsonObject }),
+      options: options.map(({ icon, ...option }) => ({
+        ...option,
+        $typeName: 'ticketing.tickets.v1.IntentOption',
+        ...(icon === null ? {} : { icon }),
+      })),
+      infos: infoMessages(intent.infos),
+      ...showOutcome({ outcome, outcomeMessage }, deliveries),
+    }),
+  );
+}
+
+function showOutcome(
+  { outcome, outcomeMessage }: { outcome: string | null; outcomeMessage: string | undefined },
+  deliveries: Readonly<Record<string, DeliveryStatus>>,
+): Pick<TicketIntent, 'outcome'> {
+  if (outcome === null) return {};
+  const shown = outcomeFromTexts(outcome, outcomeMessage);
+  const deliveryStatus = deliveries[shown.conversationId ?? 0];
+  return { outcome: deliveryStatus === undefined ? shown : { ...shown, deliveryStatus } };
 }
 
 /** Makes the messages of the intents of a ticket in compact form. */
@@ -126,7 +140,7 @@ export function intentStates(intents: readonly TicketIntent[]): IntentState[] {
       return { type, name, icon, recommended, order };
     }),
     infos: intent.infos.map(({ type, message, extraInfo = null }) => ({ type, message, extraInfo })),
-    outcome: intent.outcome === undefined ? null : toJsonString(IntentOutcomeSchema, intent.outcome),
+    ...(intent.outcome === undefined ? { outcome: null } : outcomeToTexts(intent.outcome)),
   }));
 }
 

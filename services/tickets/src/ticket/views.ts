@@ -152,7 +152,7 @@ async function fullTicket(deps: ViewDeps, stored: StoredTicket, options: FullOpt
   const shown =
     customer === undefined ? current : { ...current, ticket: { ...current.ticket, ...toCustomerCopy(customer) } };
   const showCustomer: ShowCustomer = (one, tree) => (customer ? customerMessage(customer, tree, one) : undefined);
-  const showIntents: ShowIntents = ({ id, intents }) => intentMessages(id, intents);
+  const showIntents: ShowIntents = ({ id, intents }) => intentMessages(id, intents, stored.deliveries);
   const tree = await treeWith(deps, options.tree, customer?.tagIds ?? []);
   const parts = { showCustomer, showIntents };
   const [ticket] = await render(deps, [shown], { ...options, tree }, parts, (one, renderContext) =>

@@ -35,7 +35,7 @@ const headerName = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/;
 /** Visible ASCII, with spaces and tabs only between: no line break can start another header. */
 const headerValue = /^[!-~](?:[\t -~]*[!-~])?$/;
 
-const outcomeParts = ['responseCode', 'success', 'messageLocalized', 'message'];
+const outcomeParts = ['responseCode', 'success', 'messageLocalized', 'message', 'messageType'];
 const jsonPointer = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
 /** Returns the name to which the key for signatures is bound when it is encrypted. */

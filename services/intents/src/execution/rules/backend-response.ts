@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { hasHarmlessNames, isPortableJson } from '@ticketing/rest/codec/open-json.ts';
 import { countValues } from '../../intent/rules/data.ts';
 
@@ -10,8 +11,13 @@ export interface ActionResult {
   messageLocalized: string | null;
   /** A message for the customer. */
   message: string | null;
+  /** The format of that message. */
+  messageType: ContentType;
   internalData: JsonObject;
 }
+
+/** The parts of a result without a message. */
+export const noMessage = { messageLocalized: null, message: null, messageType: ContentType.TEXT };
 
 /** The response of a backend system. */
 export interface BackendResponse {
@@ -50,6 +56,7 @@ export function readBackendResponse(
     responseCode: kind === 'unknown' ? 'unknown' : (code ?? (kind === 'success' ? 'ok' : `http_${status}`)),
     messageLocalized: toText(part('messageLocalized'), maxTextLength),
     message: toText(part('message'), maxTextLength),
+    messageType: part('messageType') === 'html' ? ContentType.HTML : ContentType.TEXT,
     internalData: { status, ...keptBody(body, json) },
   };
 }
@@ -62,8 +69,7 @@ export function failedRequest(reason: string, wasSent: boolean): ActionResult {
   return {
     kind: wasSent ? 'unknown' : 'failure',
     responseCode: wasSent ? 'unknown' : reason,
-    messageLocalized: null,
-    message: null,
+    ...noMessage,
     internalData: { error: reason },
   };
 }

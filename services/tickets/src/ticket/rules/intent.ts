@@ -19,6 +19,8 @@ export interface IntentState {
   infos: readonly { type: string; message: string; extraInfo: string | null }[];
   /** As JSON text; null before an execution. */
   outcome: string | null;
+  /** The part of it about its message, as JSON text. */
+  outcomeMessage?: string;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { firstInOutbox, outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import { compileObject, type Source } from '@ticketing/store/document/compile-object.ts';
 import { documentReader } from '@ticketing/store/document/document-reader.ts';
@@ -24,6 +25,8 @@ export interface StoredTicket {
   /** Its messages that are not drafts, and its drafts, by id. A list of tickets does not read them. */
   conversationIds: readonly number[];
   draftIds: readonly number[];
+  /** The states of the messages of executions, by the ids of the messages. */
+  deliveries: Readonly<Record<string, DeliveryStatus>>;
   /** For how many bytes of search words its messages and its notes are charged. */
   wordBytes: Readonly<WordBytes>;
 }
@@ -41,6 +44,7 @@ export function newStoredTicket(ticket: TicketState): StoredTicket {
     manualWorkEntries: 0,
     conversationIds: [],
     draftIds: [],
+    deliveries: {},
     wordBytes: noWords,
   };
 }
@@ -65,6 +69,7 @@ export const readDocument = documentReader<TicketDocument>([
   ...['_id', ...ticketFieldNames, 'minTagId', 'minAiAgentId'],
   ...['workedOn', 'manualWorkEntries', 'appliedRequests', 'reservedBy', 'conversationIds', 'draftIds', 'deletedAt'],
   'wordBytes',
+  'deliveries',
 ]);
 
 export function storedTicket(document: TicketDocument): StoredTicket {
@@ -80,6 +85,7 @@ export function storedTicket(document: TicketDocument): StoredTicket {
     manualWorkEntries: document.manualWorkEntries,
     conversationIds: document.conversationIds ?? [],
     draftIds: document.draftIds ?? [],
+    deliveries: document.deliveries ?? {},
     wordBytes: document.wordBytes ?? noWords,
   };
 }
@@ -167,6 +173,7 @@ export const erasedFields: readonly string[] = [
     'wordsRevision',
   ],
   ...['workedOn', 'manualWorkEntries', 'worklog', 'appliedRequests', 'reservedBy', 'conversationIds', 'draftIds'],
+  'deliveries',
 ];
 
 /** A change of a ticket, with all that is stored in the same write. */

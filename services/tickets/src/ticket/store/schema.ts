@@ -1,3 +1,4 @@
+import type { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { type OutboxFields, outboxIndex } from '@ticketing/events/outbox/outbox.ts';
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import type { Query } from '@ticketing/store/document/field-query.ts';
@@ -46,6 +47,8 @@ export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string
   conversationIds: number[];
   /** The drafts of the ticket, by id. */
   draftIds: number[];
+  /** The states of the messages of executions, by id. */
+  deliveries?: Record<string, DeliveryStatus>;
   /** When the ticket was deleted. A deleted ticket has only its id, its version and its events. */
   deletedAt?: Date;
   /** Whether there never was a ticket with this id, and never will be. A void document looks deleted. */
@@ -166,6 +169,7 @@ export function ticketModel(connection: Connection): Model<TicketDocument> {
       reservedBy: String,
       conversationIds: [Number],
       draftIds: [Number],
+      deliveries: Schema.Types.Mixed,
       deletedAt: Date,
       isVoid: Boolean,
       notErasedBy: { type: [String], default: undefined },

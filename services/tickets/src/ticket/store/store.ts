@@ -1,3 +1,4 @@
+import type { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
@@ -69,6 +70,8 @@ export interface TicketStore {
    * nothing happens if it was changed since it was read. `reader` causes it.
    */
   setBodyFields(ticket: TicketState, reader: EventActor): Promise<void>;
+  /** Has a ticket show the state of one of its messages. This is no change of the ticket. */
+  setDelivery(id: number, conversationId: number, status: DeliveryStatus): Promise<void>;
   /**
    * Marks the words of a ticket as outdated. Call it before one of its messages gets another text, in case the process
    * dies, and afterwards, because another may have made the words meanwhile.
@@ -232,6 +235,9 @@ export function ticketStore(
       const isOlder = { _id: id, version, bodyRules: { $not: { $gte: bodyRules } }, ...isNotDeleted };
       const set = { ...storedFields(ticket, bodyFields), words };
       await updateOne(isOlder, { $set: set, $inc: { wordsRevision: 1 } });
+    },
+    async setDelivery(id, conversationId, status) {
+      await updateOne({ _id: id, ...isNotDeleted }, { $set: { [`deliveries.${conversationId}`]: status } });
     },
     async outdateWords(id) {
       await updateOne({ _id: id, ...isNotDeleted }, { $set: { wordsRules: -1 }, $inc: { wordsRevision: 1 } });

@@ -267,8 +267,8 @@ export type AiExecutor = Message<"ticketing.intents.v1.AiExecutor"> & {
 
   /**
    * http: where the parts of the outcome are in the response: some of
-   * `responseCode`, `success`, `messageLocalized`, `message`, each with a JSON
-   * Pointer.
+   * `responseCode`, `success`, `messageLocalized`, `message`, `messageType` (the
+   * format of `message`, `text` or `html`), each with a JSON Pointer.
    *
    * @generated from field: google.protobuf.Struct response_mapping = 7;
    */
