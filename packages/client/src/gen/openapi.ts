@@ -1950,7 +1950,7 @@ export interface components {
         HistorySubChannel: "facebook" | "instagram" | "whatsapp" | "telegram" | "companyWebsite" | "gridOperator" | "previousSupplier" | "nextSupplier";
         /** @description The text of a message from elsewhere. */
         IncomingContent: {
-            /** @description The text. At most 5 MiB in UTF-8. */
+            /** @description The text. At most 1,048,576 bytes if its direction is not in. At most 5 MiB in UTF-8. */
             message: string;
             /** @description The format of the text. */
             type: components["schemas"]["ContentType"];

@@ -285,6 +285,16 @@ test.each([
   ['with an invalid sender', { from: 'kim' }, ['#/from invalid_format']],
   ['that is incoming with blind copies', { bcc: ['a@b.de'] }, ['#/bcc not_allowed']],
   ['with a draft', { isDraft: true }, ['#/isDraft read_only_field']],
+  [
+    'that leaves, with more than 1 MiB',
+    { direction: 'out', content: content('é'.repeat(524_289)) },
+    ['#/content/message too_long'],
+  ],
+  [
+    'for colleagues, with more than 1 MiB',
+    { direction: 'internal', content: content('x'.repeat(1024 * 1024 + 1)) },
+    ['#/content/message too_long'],
+  ],
 ])('refuses to store a message %s', async (_, body, violations) => {
   const { id } = await post();
   expect(violationsOf(await store(id, body))).toEqual(violations);

@@ -112,8 +112,8 @@ function noteViolations({ to, cc, bcc, isDraft, subchannelId, send }: ReplyToTic
 /**
  * Records a message that was received or sent elsewhere.
  *
- * Errors: ticket_not_found; unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, each with a pointer;
- * those of `attachFiles` and `TemplateTexts.text`; too_many_messages; concurrent_change.
+ * Errors: ticket_not_found; too_long, unknown_subchannel, subchannel_disabled, invalid_format, not_allowed, each with a
+ * pointer; those of `attachFiles` and `TemplateTexts.text`; too_many_messages; concurrent_change.
  * Source: docs/reference/api.md, Conversations.
  */
 export async function storeConversation(
@@ -130,6 +130,7 @@ export async function storeConversation(
   const violations: Violation[] = [
     ...textViolations(request),
     ...intentViolations(request.intentIds, stored.ticket),
+    ...lengthViolations(request, direction),
     ...addressViolations({ channel, direction, from, to, cc, bcc }),
     ...(request.private && direction !== Direction.INTERNAL
       ? [{ pointer: '#/private', code: 'not_allowed', detail: 'is only for direction internal' }]
@@ -143,6 +144,16 @@ export async function storeConversation(
   call.idempotency?.addSubject(ticketSubject(ticketId));
   const added = await addRequestedMessage(deps, call, stored, { request, message, isDraft: false });
   return respond(deps, call, added);
+}
+
+/** The most bytes of a message that was not received. */
+const maxWrittenBytes = 1024 * 1024;
+
+/** Only what customers have sent elsewhere may be longer than a message that is written here. */
+function lengthViolations({ content }: StoreConversationRequest, direction: Direction): Violation[] {
+  if (direction === Direction.IN || Buffer.byteLength(content?.message ?? '') <= maxWrittenBytes) return [];
+  const detail = `is longer than ${maxWrittenBytes} bytes`;
+  return [{ pointer: '#/content/message', code: 'too_long', detail }];
 }
 
 async function respond(

@@ -426,7 +426,7 @@ export const StoreConversationRequestSchema: GenMessage<StoreConversationRequest
  */
 export type IncomingContent = Message<"ticketing.tickets.v1.IncomingContent"> & {
   /**
-   * The text.
+   * The text. At most 1,048,576 bytes if its direction is not in.
    *
    * @generated from field: optional string message = 1;
    */
