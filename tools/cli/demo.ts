@@ -57,7 +57,9 @@ function issueToken(dataDir: string): Promise<string> {
 
 async function runStories(story: Story, mail: DemoMail): Promise<void> {
   await runStory(story);
-  await runTemplateStory(story, mail, await runMailStory(story, mail));
+  const mailed = await runMailStory(story, mail);
+  await runTemplateStory(story, mail, mailed);
+  await runPortalStory(story, mail, mailed);
 }
 
 async function runStory(story: Story): Promise<void> {
@@ -123,6 +125,20 @@ async function runStory(story: Story): Promise<void> {
 
   story.chapter('A request with invalid input is refused, with a pointer to each problem');
   await story.request('POST', '/ticket', { channel: 'fax', dueBy: '2026-02-30', colour: 'red' });
+}
+
+/** A request from the portal is answered by mail, and a telephone call is only recorded. */
+async function runPortalStory(story: Story, mail: DemoMail, { subchannelId }: MailedTicket): Promise<void> {
+  story.chapter('Kim asks in the portal; the answer leaves as a mail');
+  const request = { channel: 'portal', from: 'kim@example.com', subject: 'Umzug', body: 'Ich ziehe um.' };
+  const id = numberIn(await story.request('POST', '/ticket', request), 'id');
+  const content = { type: 'text', message: 'Wir haben Ihren Umzug notiert.' };
+  const reply = await story.request('POST', `/ticket/${id}/conversation/reply`, { content, subchannelId });
+  await showSent(story, mail, `/ticket/${id}/conversation/${numberIn(reply, 'id')}`);
+
+  story.chapter('The agent has told her on the telephone too, which is only recorded');
+  const call = { content: { type: 'text', message: 'Am Telefon besprochen.' }, send: false };
+  await story.request('POST', `/ticket/${id}/conversation/reply`, call);
 }
 
 /** The ticket of a mail, and the mailbox that replies to it. */

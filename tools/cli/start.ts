@@ -1,13 +1,15 @@
 import { join, resolve } from 'node:path';
 import { describeFullDisk, type Exit, isAborted } from '@ticketing/embedded-mongo/embedded-mongo.ts';
 import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
-import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
+import { developmentKeys, hasKeys } from '@ticketing/testkit/development-keys.ts';
 import { currentBuild } from '../dev/build.ts';
 import { systemEnvironment } from '../dev/environment.ts';
 import { publishEnvironment } from '../dev/environment-file.ts';
-import { greeting } from '../dev/greeting.ts';
+import { openFirstMailbox } from '../dev/first-mailbox.ts';
+import { gatewayUrl } from '../dev/gateway-url.ts';
+import { adminToken, greeting } from '../dev/greeting.ts';
 import { loadServices } from '../dev/load-services.ts';
-import { choosePorts } from '../dev/ports.ts';
+import { choosePorts, findPorts } from '../dev/ports.ts';
 import { startInOneProcess, startSplit } from '../dev/services.ts';
 import { openStore } from '../dev/store.ts';
 import { waitUntilReady } from '../dev/wait-until-ready.ts';
@@ -76,6 +78,7 @@ async function start(options: StartOptions): Promise<void> {
 async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]): Promise<void> {
   const { dataDir, logLevel } = options;
   const ports = await choosePorts(options.port);
+  const isNew = !hasKeys(dataDir);
   const keys = developmentKeys(dataDir);
   const certificates = options.hasTls ? await certificatesIn(dataDir) : undefined;
   // Begins to load or build the services now, because the store is opened meanwhile by another process.
@@ -99,7 +102,9 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
   services.enableRestarts();
   const removeEnvironment = publishEnvironment(dataDir, environment);
   stops.push(async () => removeEnvironment());
-  process.stdout.write(await greeting(dataDir, ports, keys, certificates, environment));
+  const token = await adminToken(keys);
+  if (isNew) await openFirstMailbox(gatewayUrl(dataDir, String(findPorts(ports, 'gateway').http)), token);
+  process.stdout.write(greeting(dataDir, ports, token, certificates, environment));
 }
 
 /** Loads the library that makes certificates only where they are needed. */

@@ -7,19 +7,23 @@ import { findPorts, type SystemPorts } from './ports.ts';
 
 const tokenLifetimeSeconds = 12 * 3600;
 
-/** The text that `npm start` prints: all addresses, a token and a first request. The last line begins with `ready`. */
-export async function greeting(
-  dataDir: string,
-  ports: SystemPorts,
-  keys: DevelopmentKeys,
-  certificates: DevelopmentCertificates | undefined,
-  environment: Environment,
-): Promise<string> {
-  const address = (port: number) => `${certificates ? 'https' : 'http'}://127.0.0.1:${port}`;
-  const gateway = findPorts(ports, 'gateway');
+/** A token of an admin of the development system. */
+export function adminToken(keys: DevelopmentKeys): Promise<string> {
   const name = { name: 'Ada Admin', firstName: 'Ada', lastName: 'Admin' };
   const admin = { sub: '1', kind: 'user', roleId: 1, ...name, email: 'ada@example.com' };
-  const token = await signToken(keys.issuerKeyFile, admin, tokenLifetimeSeconds);
+  return signToken(keys.issuerKeyFile, admin, tokenLifetimeSeconds);
+}
+
+/** The text that `npm start` prints: all addresses, a token and a first request. The last line begins with `ready`. */
+export function greeting(
+  dataDir: string,
+  ports: SystemPorts,
+  token: string,
+  certificates: DevelopmentCertificates | undefined,
+  environment: Environment,
+): string {
+  const address = (port: number) => `${certificates ? 'https' : 'http'}://127.0.0.1:${port}`;
+  const gateway = findPorts(ports, 'gateway');
   const ticket = JSON.stringify({
     channel: 'email',
     from: 'kim@example.com',

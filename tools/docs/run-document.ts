@@ -77,6 +77,7 @@ async function runBlock(
 function local(code: string, { url, data }: StartedSystem): string {
   return code
     .replaceAll('http://127.0.0.1:8080', url)
+    .replaceAll('./data/', `${data}/`)
     .replaceAll(/npm run --silent (token|events) --/g, `npm run --silent $1 -- --data '${data}'`);
 }
 
