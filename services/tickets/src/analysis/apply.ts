@@ -14,7 +14,6 @@ import { renderTraceparent } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
 import { eventHeader, eventHeaderFor } from '../event-header.ts';
-import type { MessageReference } from '../message/external-id-store.ts';
 import { type CheckDeps, requireValidChanges } from '../ticket/checks.ts';
 import { readBulkElement, slaRulesWith } from '../ticket/patch.ts';
 import { followCustomer, type RefreshDeps } from '../ticket/refresh-customer.ts';
@@ -26,7 +25,7 @@ import { type Analysis, decideAnalysis, decideExecution } from './rules.ts';
 interface AnalysisDeps extends CheckDeps, RefreshDeps {
   tickets: Pick<TicketStore, 'versions'>;
   /** Has a ticket show the delivery of one of its messages from now on. */
-  showDelivery(message: MessageReference): Promise<void>;
+  showDelivery(message: { ticketId: number; conversationId: number }): Promise<void>;
 }
 
 /**
