@@ -12,7 +12,12 @@ export interface NaiveMessage {
   agentId: number | null;
   publishedBy?: number;
   deliveryStatus: string;
+  notSentReason: string | null;
   createdAt: string;
+  /** Whether it came as a mail. */
+  isMail?: boolean;
+  /** Whether a request has named its recipients. */
+  isNamed?: boolean;
   /** Whether a program sent it. */
   isProgrammatic?: boolean;
   /** Whether it is the first message, or was sent or received: it cannot be changed or deleted. */
@@ -54,6 +59,14 @@ export class NaiveTicket {
     return { to: direction === 'in' ? [from].filter((one) => one !== null) : to, cc };
   }
 
+  /** How a message to some people is sent. */
+  sending(recipients: readonly string[], isNamed: boolean): Pick<NaiveMessage, 'deliveryStatus' | 'notSentReason'> {
+    const isChat = this.channel === 'chat';
+    const staysInChat = isChat && !isNamed && !this.#latest.isMail;
+    if (!staysInChat && recipients.length > 0) return { deliveryStatus: 'queued', notSentReason: null };
+    return { deliveryStatus: 'none', notSentReason: isChat ? 'channel_without_mail' : 'no_recipient' };
+  }
+
   /** The messages in the order of their times. */
   get list(): NaiveMessage[] {
     const [opening, ...others] = [...this.messages.values()];
@@ -83,7 +96,8 @@ export class NaiveTicket {
     if (direction === 'in' && at > (this.lastCustomerMessageAt ?? '')) this.lastCustomerMessageAt = at;
     if (at < (this.lastMessageAt ?? '')) return;
     this.lastMessageAt = at;
-    if (direction !== 'internal') this.#latest = message;
+    const isToNobody = direction === 'out' && message.to.length + message.cc.length === 0;
+    if (direction !== 'internal' && !isToNobody) this.#latest = message;
     if (direction === 'out') this.lastResponseAuthor = message.agentId;
   }
 
