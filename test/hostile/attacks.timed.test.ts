@@ -42,7 +42,7 @@ beforeAll(async () => {
   await post('/ticket', { channel: 'email', from: 'kim@example.com', subject: 'First', body: 'Text' });
   dripping = createServer((socket) => drip(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
   await once(dripping, 'listening');
-  const mailbox = { channel: 'email', interface: 'imap', name: 'Support', data: { address: 'support@example.org' } };
+  const mailbox = { channel: 'email', interface: 'imap', name: 'Attacked', data: { address: 'support@example.org' } };
   expect((await post('/settings/subchannel', mailbox)).status).toBe(201);
   const erp = [
     { name: 'erpBaseUrl', value: drippingUrl() },

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { describeFullDisk, type Exit, isAborted } from '@ticketing/embedded-mongo/embedded-mongo.ts';
 import type { DevelopmentCertificates } from '@ticketing/testkit/development-certificates.ts';
-import { developmentKeys, hasKeys } from '@ticketing/testkit/development-keys.ts';
+import { developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { currentBuild } from '../dev/build.ts';
 import { systemEnvironment } from '../dev/environment.ts';
 import { publishEnvironment } from '../dev/environment-file.ts';
@@ -78,7 +78,6 @@ async function start(options: StartOptions): Promise<void> {
 async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]): Promise<void> {
   const { dataDir, logLevel } = options;
   const ports = await choosePorts(options.port);
-  const isNew = !hasKeys(dataDir);
   const keys = developmentKeys(dataDir);
   const certificates = options.hasTls ? await certificatesIn(dataDir) : undefined;
   // Begins to load or build the services now, because the store is opened meanwhile by another process.
@@ -103,7 +102,7 @@ async function startSystem(options: StartOptions, stops: (() => Promise<void>)[]
   const removeEnvironment = publishEnvironment(dataDir, environment);
   stops.push(async () => removeEnvironment());
   const token = await adminToken(keys);
-  if (isNew) await openFirstMailbox(gatewayUrl(dataDir, String(findPorts(ports, 'gateway').http)), token);
+  await openFirstMailbox(dataDir, gatewayUrl(dataDir, String(findPorts(ports, 'gateway').http)), token);
   process.stdout.write(greeting(dataDir, ports, token, certificates, environment));
 }
 

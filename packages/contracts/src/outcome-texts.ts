@@ -5,22 +5,29 @@ import { type IntentOutcome, IntentOutcomeSchema } from './gen/ticketing/tickets
 export interface OutcomeTexts {
   /** The fields that every version knows. */
   outcome: string;
-  /** The fields about its message. Earlier versions do not know them, and refuse JSON with unknown fields. */
-  outcomeMessage: string;
+  /** The other fields: processes of an earlier version refuse JSON with fields that they do not know. Absent without any. */
+  outcomeMessage?: string;
 }
 
-const messageFields = ['messageType', 'conversationId', 'deliveryStatus', 'notSentReason'];
+/** The last number of a field that every version knows. */
+const lastKnown = 14;
+const knownFields = new Set(
+  IntentOutcomeSchema.fields.flatMap(({ number, jsonName }) => (number <= lastKnown ? [jsonName] : [])),
+);
 
 /** Returns the texts in which an outcome is stored. */
 export function outcomeToTexts(outcome: IntentOutcome): OutcomeTexts {
   const entries = Object.entries(toJson(IntentOutcomeSchema, outcome) as JsonObject);
-  const toText = (isOfMessage: boolean) =>
-    JSON.stringify(Object.fromEntries(entries.filter(([name]) => messageFields.includes(name) === isOfMessage)));
-  return { outcome: toText(false), outcomeMessage: toText(true) };
+  const toText = (some: typeof entries) => JSON.stringify(Object.fromEntries(some));
+  const others = entries.filter(([name]) => !knownFields.has(name));
+  return {
+    outcome: toText(entries.filter(([name]) => knownFields.has(name))),
+    ...(others.length === 0 ? {} : { outcomeMessage: toText(others) }),
+  };
 }
 
-/** Reads an outcome from its texts; those of earlier versions have no fields about its message. */
+/** Reads an outcome from its texts; one of an earlier version has the first only. */
 export function outcomeFromTexts(outcome: string, outcomeMessage: string | null | undefined): IntentOutcome {
   const json = { ...JSON.parse(outcome), ...JSON.parse(outcomeMessage ?? '{}') };
-  return fromJson(IntentOutcomeSchema, json);
+  return fromJson(IntentOutcomeSchema, json, { ignoreUnknownFields: true });
 }

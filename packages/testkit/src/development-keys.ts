@@ -48,14 +48,9 @@ export function developmentKeys(dataDir: string): DevelopmentKeys {
   return keys;
 }
 
-/** Whether a system was started on a data folder before. */
-export function hasKeys(dataDir: string): boolean {
-  return existsSync(join(dataDir, 'keys', issuerKeyName));
-}
-
 /** Returns the key files of a development system that was started before. Errors: an Error, if the folder has none. */
 export function existingKeys(dataDir: string): DevelopmentKeys {
-  if (!hasKeys(dataDir)) {
+  if (!existsSync(join(dataDir, 'keys', issuerKeyName))) {
     throw new Error(`${dataDir} has no keys of a system; start one by npm start, or name its folder by --data.`);
   }
   return developmentKeys(dataDir);

@@ -243,7 +243,10 @@ export function openFeatures(parts: FeatureParts) {
         { updateConversation },
       ),
       ...bind({ messages, tickets, commit, attachments, runtime, ...refreshing }, { deleteConversation }),
-      ...bind({ tickets, conversations, views: viewsOfMessages, mailQueue: mailer, runtime }, { resendConversation }),
+      ...bind(
+        { tickets, conversations, views: viewsOfMessages, reports, mailQueue: mailer, runtime },
+        { resendConversation },
+      ),
     },
     customer: {
       ...bind({ customers, tags, searches, pages }, { searchCustomers }),

@@ -2030,9 +2030,9 @@ export interface components {
              * @description The id of the message that was written; null without one.
              */
             conversationId: number | null;
-            /** @description Whether it was sent as an e-mail, as it is now. */
+            /** @description Whether the message was sent as an e-mail, as it is when the response is made; null without a message. */
             deliveryStatus: components["schemas"]["DeliveryStatus"] | null;
-            /** @description Why it was not sent as an e-mail; null if it was. */
+            /** @description Why the message is not sent as an e-mail; null if it is, or without one. */
             notSentReason: components["schemas"]["NotSentReason"] | null;
         };
         /** @description A page of messages. */

@@ -1,4 +1,4 @@
-import { TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
+import { type IntentOutcome, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
@@ -76,8 +76,7 @@ async function reply({ tickets, runtime }: StepContext, step: Step): Promise<Exe
     async work() {
       const message = await tickets.writeMessage(step.call, intent.ticketId, { key: txId, execution });
       const change = settle(step, ownResult('success', 'ok'), runtime);
-      const closesTicket = informsCustomer && message.isSent;
-      return withMessage(change, message, { closesTicket, template: String(templateId) });
+      return withMessage(change, message, { informs: informsCustomer, template: String(templateId) });
     },
     onRefused: (refusal) => settle(step, refusedResult(refusal, 'reply_failed'), runtime),
   });
@@ -106,10 +105,6 @@ async function inform({ tickets, runtime, log }: StepContext, step: Step): Promi
   const { outcome } = intent;
   if (!outcome) throw new Error('there is no outcome to inform about');
   const next: ExecutionChange = { outcome, execution: { ...execution, step: 'record' } };
-  const failed = (informError: string): ExecutionChange => {
-    log.warn({ txId, reason: informError }, 'the customer was not informed');
-    return { ...next, outcome: { ...outcome, internalData: { ...outcome.internalData, informError } } };
-  };
   return attempt(step, runtime, {
     async work() {
       const text = informText(outcome, execution);
@@ -118,10 +113,13 @@ async function inform({ tickets, runtime, log }: StepContext, step: Step): Promi
         text,
         execution,
       });
-      // The recipient may be gone since the execution began.
-      return message.isSent ? withMessage(next, message, { closesTicket: true }) : failed('no_recipient');
+      return withMessage(next, message, { informs: true });
     },
-    onRefused: (refusal) => failed(refusal ?? 'inform_failed'),
+    onRefused(refusal) {
+      const informError = refusal ?? 'inform_failed';
+      log.warn({ txId, reason: informError }, 'the customer was not informed');
+      return { ...next, outcome: notInformed(outcome, informError) };
+    },
   });
 }
 
@@ -186,15 +184,21 @@ function settle({ intent, execution }: Step, result: ActionResult, runtime: Runt
   };
 }
 
+/** Adds a message that was written. If it informs the customer, the ticket is closed, unless the recipient is gone. */
 function withMessage(
   { outcome, execution, ...change }: ExecutionChange,
   { isSent, shown }: WrittenMessage,
-  { closesTicket, template }: { closesTicket: boolean; template?: string },
+  { informs, template }: { informs: boolean; template?: string },
 ): ExecutionChange {
   if (!outcome || !execution) throw new Error('a message belongs to an execution that goes on');
+  const written = { ...outcome, ...shown, sent: isSent, ...(template === undefined ? {} : { template }) };
   return {
     ...change,
-    outcome: { ...outcome, ...shown, sent: isSent, ...(template === undefined ? {} : { template }) },
-    execution: { ...execution, closesTicket },
+    outcome: informs && !isSent ? notInformed(written, 'no_recipient') : written,
+    execution: { ...execution, closesTicket: informs && isSent },
   };
+}
+
+function notInformed(outcome: IntentOutcome, informError: string): IntentOutcome {
+  return { ...outcome, internalData: { ...outcome.internalData, informError } };
 }

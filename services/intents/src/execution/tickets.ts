@@ -21,7 +21,7 @@ import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import { toTicketChange } from '../agent/rules/ticket-fields.ts';
-import type { AnsweredTicket } from '../intent/reply.ts';
+import { type AnsweredTicket, shownRecipients } from '../intent/reply.ts';
 import type { ExecutionState } from '../intent/rules/execution.ts';
 import { type IntentState, intentToProto, nextAutoExecution } from '../intent/rules/intent.ts';
 import type { IntentStore } from '../intent/store.ts';
@@ -113,11 +113,11 @@ export function openTicketCalls(services: TicketServices, intents: Pick<IntentSt
       const actor = { ...call, ...(call.caller && { caller: { ...call.caller, expiresAt: null } }) };
       const { conversation } = await services.conversations(actor).replyToTicket({ ticketId, ...content }, { headers });
       if (!conversation) throw new Error('the response has no message');
-      const { id: conversationId, to, body = '', type, deliveryStatus, notSentReason } = conversation;
+      const { id: conversationId, body = '', type, deliveryStatus, notSentReason } = conversation;
       return {
         isSent: isSent(conversation),
         shown: {
-          recipient: to.join(', '),
+          recipient: shownRecipients(conversation).join(', '),
           message: shownMessage(text?.text ?? body),
           messageType: text?.type ?? type,
           ...{ conversationId, deliveryStatus },
@@ -138,10 +138,10 @@ export function openTicketCalls(services: TicketServices, intents: Pick<IntentSt
   };
 }
 
-/** In a chat the customer reads the message: nothing is executed in one that nobody shows. */
+/** A mail that has failed was sent too. In a chat the customer reads the message: nothing is executed in one that nobody shows. */
 function isSent({ deliveryStatus, notSentReason }: Conversation): boolean {
   if (notSentReason === NotSentReason.CHANNEL_WITHOUT_MAIL) return true;
-  return deliveryStatus === DeliveryStatus.QUEUED || deliveryStatus === DeliveryStatus.SENT;
+  return deliveryStatus !== DeliveryStatus.NONE;
 }
 
 const maxIntents = 100;

@@ -59,7 +59,8 @@ export function findReasonNotInformed({
   ticket,
   replyNotSent,
 }: AnsweredTicket): 'no_recipient' | 'no_sender' | undefined {
-  if (replyNotSent === undefined) return undefined;
+  const { to = [], cc = [], bcc = [] } = ticket.replyRecipients ?? {};
+  if (replyNotSent === undefined) return to.length + cc.length + bcc.length === 0 ? 'no_recipient' : undefined;
   if (replyNotSent === NotSentReason.NO_SENDER) return 'no_sender';
   const isRead = replyNotSent === NotSentReason.CHANNEL_WITHOUT_MAIL && ticket.channelId !== undefined;
   return isRead ? undefined : 'no_recipient';
@@ -67,7 +68,11 @@ export function findReasonNotInformed({
 
 /** Finds the recipients of a message to the customer of a ticket; empty if nobody can be informed. */
 export function findRecipients(answered: AnsweredTicket): string[] {
-  const { to = [], cc = [] } = answered.ticket.replyRecipients ?? {};
-  if (findReasonNotInformed(answered) !== undefined) return [];
-  return to.length > 0 ? to : cc;
+  const { replyRecipients } = answered.ticket;
+  return replyRecipients && findReasonNotInformed(answered) === undefined ? shownRecipients(replyRecipients) : [];
+}
+
+/** The recipients of a message that an intent or an outcome shows: those who get copies only if there are no others. */
+export function shownRecipients({ to, cc }: { to: readonly string[]; cc: readonly string[] }): string[] {
+  return [...(to.length > 0 ? to : cc)];
 }

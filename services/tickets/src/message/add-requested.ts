@@ -13,10 +13,12 @@ import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { answersChat, isMail } from '../rules/sending.ts';
+import type { ReadSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
 import type { StoredTicket } from '../ticket/store/document.ts';
 import { type TemplateRequest, type TemplateTexts, templateViolations } from '../ticket/template/text.ts';
 import type { AddedMessage, MessageWriter, NewMessage } from './add.ts';
+import { findMailSender } from './sender.ts';
 
 /** The part of a request that gives the text and the files of a message. */
 interface TextRequest extends TemplateRequest {
@@ -42,6 +44,7 @@ export interface AddRequestedDeps {
   templates: TemplateTexts;
   tags: Pick<TagStore, 'tree'>;
   attachments: FileContext;
+  settings: ReadSettings;
 }
 
 /** A request for a message: its text, and the message without it. */
@@ -98,10 +101,10 @@ async function renderText(
   const { type = ContentType.TEXT, message: body = '' } = content ?? {};
   const isPlain = templateId === undefined;
   if (isPlain && !withEmailTemplate) return { type, body, files: [] };
-  const { subchannelId = null, intentIds } = message;
+  const { intentIds, namedRecipients = [] } = message;
   // A draft without recipients may still get some.
   const isSent = isDraft
-    ? !answersChat(stored.ticket, message.hasNamedRecipients ?? false)
+    ? !answersChat(stored.ticket, namedRecipients.length > 0)
     : message.deliveryStatus === DeliveryStatus.QUEUED;
   const written = {
     stored,
@@ -110,10 +113,21 @@ async function renderText(
     intentIds,
   };
   if (isPlain) {
+    const subchannelId = isSent ? await findMailbox(deps, stored, message) : (message.subchannelId ?? null);
     const around = { ...written, subchannelId, content: create(MessageContentSchema, { type, message: body }) };
     const wrapped = await deps.templates.wrap(call, around);
     return wrapped === undefined ? { type, body, files: [] } : { type: ContentType.HTML, body: wrapped, files: [] };
   }
   const text = await deps.templates.text(call, { ...written, template: { templateId, templateData }, files });
   return { type: ContentType.HTML, body: text.body, files: text.files };
+}
+
+/** The mailbox from which a message is to leave, which has an e-mail template. */
+async function findMailbox(
+  deps: AddRequestedDeps,
+  { ticket }: StoredTicket,
+  { subchannelId = null }: MessageWithoutText,
+): Promise<number | null> {
+  const { subchannelId: mailbox = subchannelId } = await findMailSender(deps, [subchannelId, ticket.subchannelId]);
+  return mailbox;
 }

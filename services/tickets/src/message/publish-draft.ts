@@ -52,7 +52,13 @@ export async function publishDraft(
     isAutomatic: draft.isAutomatic && sender.isAutomatic,
     publishedBy: call.caller.profileId,
     externalConversationId: null,
-    ...(await sendingFields(deps, { ticket, subchannels, recipients, isNamed: draft.hasNamedRecipients, isSent })),
+    ...(await sendingFields(deps, {
+      ticket,
+      subchannels,
+      recipients,
+      isNamed: draft.namedRecipients.length > 0,
+      isSent,
+    })),
     createdAt: now,
     modifiedAt: now,
   };

@@ -10,7 +10,6 @@ import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import { addressViolations, formatViolations } from '../rules/mail-headers.ts';
-import { findReasonNotSent } from '../rules/sending.ts';
 import type { ReadSettings } from '../settings.ts';
 import { findMailboxViolations } from '../ticket/checks.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
@@ -25,8 +24,8 @@ import {
   textViolations,
 } from './add-requested.ts';
 import { intentViolations, sendViolations } from './checks.ts';
-import { chooseRecipients, namesRecipients, replySubject, withOneReplyPrefix } from './rules/reply.ts';
-import { findMailSender, messageSender, sendingFields } from './sender.ts';
+import { chooseRecipients, findNamedRecipients, replySubject, withOneReplyPrefix } from './rules/reply.ts';
+import { messageSender, sendingFields } from './sender.ts';
 import type { MessageViews, ShownReference } from './views.ts';
 
 interface WriteMessageDeps extends AddRequestedDeps {
@@ -90,15 +89,15 @@ async function planReply(
     const subject = request.subject ?? null;
     return { direction: Direction.INTERNAL, private: true, agentId, authorKey, subject, intentIds };
   }
-  const hasNamedRecipients = namesRecipients(request);
-  const reply = { ...sender, ...recipients, direction: Direction.OUT, subject, intentIds, hasNamedRecipients };
-  if (!isDraft) {
-    const sending = { ticket, subchannels, recipients, isNamed: hasNamedRecipients, isSent };
-    return { ...reply, ...(await sendingFields(deps, sending)) };
-  }
-  // A draft has the e-mail template of the mailbox from which it is to leave.
-  const isToBeSent = findReasonNotSent(ticket, recipients, { isNamed: hasNamedRecipients }) === undefined;
-  return isToBeSent ? { ...reply, ...(await findMailSender(deps, subchannels)) } : reply;
+  const { to, cc, bcc } = request;
+  const namedRecipients = findNamedRecipients({ to, cc, bcc });
+  const sending = { ticket, subchannels, recipients, isNamed: namedRecipients.length > 0, isSent };
+  return {
+    ...sender,
+    ...recipients,
+    ...{ direction: Direction.OUT, subject, intentIds, namedRecipients },
+    ...(isDraft ? {} : await sendingFields(deps, sending)),
+  };
 }
 
 /** A note has no recipients, and nothing to publish. */

@@ -22,6 +22,8 @@ export interface ConversationDocument extends Record<string, unknown> {
   lease?: Lease | null;
   /** Whether its ticket shows its delivery. */
   reportsDelivery?: boolean;
+  /** Increases with each change of its delivery. */
+  deliveryRevision?: number;
   /** Whether the ticket shows it as it is now. */
   isReported?: boolean;
 }
@@ -87,6 +89,7 @@ export function conversationModel(connection: Connection): Model<ConversationDoc
       mail: Schema.Types.Mixed,
       lease: Schema.Types.Mixed,
       reportsDelivery: Boolean,
+      deliveryRevision: Number,
       isReported: Boolean,
     },
     { versionKey: false, strict: 'throw', minimize: false, collection: conversationsName },

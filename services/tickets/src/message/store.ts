@@ -1,9 +1,9 @@
-import type { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import type { Query } from '@ticketing/store/document/field-query.ts';
 import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection } from 'mongoose';
+import type { MessageDelivery } from '../ticket/rules/intent.ts';
 import type { MessageReference } from './external-id-store.ts';
 import {
   type ConversationInput,
@@ -67,12 +67,12 @@ export interface ConversationStore {
   countReceived(ticketId: number, since: number, limit: number): Promise<number>;
   /** Has the ticket of a message show its delivery from now on. */
   reportDelivery(reference: MessageReference): Promise<void>;
-  /** The messages whose tickets do not show their delivery as it is. */
-  findUnreported(limit: number): Promise<MessageReference[]>;
-  /** The state of a message; undefined if it is gone. */
-  findDelivery(id: number): Promise<DeliveryStatus | undefined>;
-  /** Records that the ticket of a message shows its state. Returns false if it has another one now. */
-  setReported(id: number, status: DeliveryStatus): Promise<boolean>;
+  /** The messages, in the order of their ids, whose tickets do not show their delivery as it is. */
+  findUnreported(after: number, limit: number): Promise<MessageReference[]>;
+  /** The delivery of a message; undefined if its ticket does not show it. */
+  findDelivery(id: number): Promise<MessageDelivery | undefined>;
+  /** Records that the ticket of a message shows its delivery. Returns false if that has changed since. */
+  setReported(id: number, shown: MessageDelivery): Promise<boolean>;
   /** Changes a message. Returns false if it was changed since it was read. */
   update(stored: StoredConversation, change: ConversationChange): Promise<boolean>;
   /** Stores texts that were made again from the body of a message, which does not count as a change of it. */
@@ -153,39 +153,47 @@ export function conversationStore(connection: Connection): ConversationStore {
       const change = { $set: { reportsDelivery: true, isReported: false } };
       await storeCall(() => conversations.updateOne({ _id: conversationId, ticketId }, change));
     },
-    findUnreported: (limit) =>
+    findUnreported: (after, limit) =>
       storeCall(async () => {
-        const options = { projection: { ticketId: 1 }, limit } as const;
-        const found = await conversations.find({ reportsDelivery: true, isReported: false }, options).toArray();
+        const isUnreported = { _id: { $gt: after }, reportsDelivery: true, isReported: false };
+        const options = { projection: { ticketId: 1 }, sort: { _id: 1 }, limit } as const;
+        const found = await conversations.find(isUnreported, options).toArray();
         return found.map(({ _id, ticketId }) => ({ ticketId, conversationId: _id }));
       }),
     findDelivery: (id) =>
       storeCall(async () => {
-        const found = await conversations.findOne({ _id: id }, { projection: { deliveryStatus: 1 } });
-        return found ? fromDocument(found).deliveryStatus : undefined;
+        const projection = { deliveryStatus: 1, deliveryRevision: 1 } as const;
+        const found = await conversations.findOne({ _id: id, reportsDelivery: true }, { projection });
+        return found
+          ? { status: fromDocument(found).deliveryStatus, revision: found.deliveryRevision ?? 0 }
+          : undefined;
       }),
-    setReported: (id, status) =>
+    setReported: (id, { status, revision }) =>
       storeCall(async () => {
-        const isSame = { _id: id, deliveryStatus: conversationField('deliveryStatus').store(status) };
+        const isSame = {
+          _id: id,
+          deliveryStatus: conversationField('deliveryStatus').store(status),
+          deliveryRevision: revision === 0 ? { $in: [0, null] } : revision,
+        } as Query;
         return (await conversations.updateOne(isSame, { $set: { isReported: true } })).matchedCount === 1;
       }),
     update: ({ conversation, revision }, { set = {}, mail, publishingForMs }) =>
       storeCall(async () => {
         const publishingUntil =
           publishingForMs === undefined ? null : new Date(serverTime(connection) + publishingForMs);
-        const { matchedCount } = await conversations.updateOne(
-          { _id: conversation.id, revision },
-          {
-            $set: {
-              ...storedFields(set),
-              bytes: messageBytes({ ...conversation, ...set }),
-              revision: revision + 1,
-              publishingUntil,
-              ...(mail === undefined ? {} : { mail }),
-              ...(set.deliveryStatus === undefined ? {} : { isReported: false }),
-            },
+        const isNewDelivery = set.deliveryStatus !== undefined;
+        const change: Query = {
+          $set: {
+            ...storedFields(set),
+            bytes: messageBytes({ ...conversation, ...set }),
+            revision: revision + 1,
+            publishingUntil,
+            ...(mail === undefined ? {} : { mail }),
+            ...(isNewDelivery ? { isReported: false } : {}),
           },
-        );
+          ...(isNewDelivery ? { $inc: { deliveryRevision: 1 } } : {}),
+        };
+        const { matchedCount } = await conversations.updateOne({ _id: conversation.id, revision }, change);
         return matchedCount === 1;
       }),
     async setDerived({ id, ...conversation }) {

@@ -25,7 +25,7 @@ import {
 import type { MessageReference } from './external-id-store.ts';
 import { type PublishDraftDeps, publishDraft } from './publish-draft.ts';
 import type { ConversationInput } from './rules/fields.ts';
-import { namesRecipients } from './rules/reply.ts';
+import { findNamedRecipients } from './rules/reply.ts';
 import type { StoredConversation } from './store.ts';
 import type { RefreshesWords } from './words.ts';
 
@@ -224,7 +224,7 @@ function changedFields(
   const { subchannelId, intentIds } = request;
   const given = new Set(request.updateMask?.paths);
   const set: Partial<ConversationInput> = {
-    ...namedRecipients(conversation, request, given),
+    ...givenRecipients(conversation, request, given),
     ...(given.has('intent_ids') ? { intentIds } : {}),
     ...(given.has('attachments') ? { attachments: files.listFor(conversation.attachments) } : {}),
     ...(subchannelId === undefined ? {} : { subchannelId }),
@@ -243,15 +243,15 @@ function changedFields(
   };
 }
 
-/** The recipients that a request gives, and whether the draft has recipients then that a request has named. */
-function namedRecipients(
-  { to, cc, bcc, hasNamedRecipients }: ConversationInput,
+/** The recipients that a request gives, and in which lists requests have named somebody then. */
+function givenRecipients(
+  { namedRecipients }: ConversationInput,
   request: UpdateConversationRequest,
   given: ReadonlySet<string>,
 ): Partial<ConversationInput> {
   const names = recipientLists.filter((name) => given.has(name));
   if (names.length === 0) return {};
   const lists = Object.fromEntries(names.map((name) => [name, request[name]]));
-  const isNamed = hasNamedRecipients || namesRecipients(lists);
-  return { ...lists, hasNamedRecipients: isNamed && namesRecipients({ to, cc, bcc, ...lists }) };
+  const kept = namedRecipients.filter((name) => !(name in lists));
+  return { ...lists, namedRecipients: [...kept, ...findNamedRecipients(lists)] };
 }

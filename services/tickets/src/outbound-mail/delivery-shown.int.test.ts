@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
 import { defaultSettings } from '../settings.ts';
+import { openTicketStores } from '../stores.ts';
 
 let tickets: TicketsHarness;
 let server: SmtpReceiver;
@@ -99,13 +100,29 @@ test('a message that fails and is sent again is shown so', async () => {
   await expect.poll(() => shown(message.ticketId), patience).toBe('sent');
 });
 
+test('a ticket does not go back to an earlier state of its message', async () => {
+  const message = await replied();
+  await record(message);
+  await expect.poll(() => shown(message.ticketId), patience).toBe('sent');
+  const database = await tickets.openDatabase();
+  const { tickets: store } = openTicketStores(
+    database.connection,
+    () => undefined,
+    async () => [],
+  );
+  const earlier = { status: DeliveryStatus.QUEUED, revision: 0 };
+  await store.setDelivery(message.ticketId, message.conversationId, earlier);
+  await database.close();
+  expect(await shown(message.ticketId)).toBe('sent');
+});
+
 test('the state of a message whose mailer has died before it reported is reported by the scheduler', async () => {
   const message = await replied();
   await record(message);
   await expect.poll(() => shown(message.ticketId), patience).toBe('sent');
   const messages = tickets.database.collection<{ _id: number }>('conversations');
   const change = { deliveryStatus: 'failed', isReported: false };
-  await messages.updateOne({ _id: message.conversationId }, { $set: change });
+  await messages.updateOne({ _id: message.conversationId }, { $set: change, $inc: { deliveryRevision: 1 } });
   const database = await tickets.openDatabase();
   for (const { name, run } of newProcess(tickets, database).tasks) if (name === 'report deliveries') await run();
   await database.close();

@@ -1,4 +1,5 @@
 import { type ReceivedMail, type SmtpReceiver, startSmtpReceiver } from '@ticketing/testkit/smtp-receiver.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import { violationsOf } from '@ticketing/testkit/violations-of.ts';
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -235,10 +236,36 @@ test('a name or a number in a chat names no recipient', async () => {
   expect(conversation).toMatchObject({ to: [kim], cc: ['Visitor 8'], notSentReason: 'channel_without_mail' });
 });
 
+test('a mail that comes to a chat is answered by mails, until the customer writes in the chat again', async () => {
+  const { id } = await ticketOn('chat', true);
+  const { conversation } = (await reply(id, { to: [kim] })).json;
+  await left(conversation);
+  const lines = [
+    `From: ${kim}`,
+    'To: all@example.org',
+    `In-Reply-To: ${conversation.externalConversationId}`,
+    '',
+    'Thanks.',
+  ];
+  const token = await tickets.identity.internalToken('tickets', testCaller({ roleId: 1 }));
+  await fetch(`${tickets.url}/ticketing.tickets.v1.MailService/ReceiveMail`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ mail: Buffer.from(lines.join('\r\n')).toString('base64') }),
+  });
+  for (const message of ['First.', 'I forgot something.']) {
+    await left((await reply(id, { content: { message, type: 'text' } })).json.conversation);
+  }
+  const body = { content: { message: 'Are you there?', type: 'text' }, direction: 'in', from: 'Visitor 7' };
+  await tickets.request('POST', path(id, 'store'), { body });
+  expect((await reply(id)).json.conversation).toMatchObject({ notSentReason: 'channel_without_mail' });
+});
+
 test('a draft in a chat whose recipients were named and taken back is not sent', async () => {
   const { id } = await ticketOn('chat', true);
-  const draft = (await reply(id, { isDraft: true, to: [kim] })).json.conversation;
-  expect((await tickets.request('PATCH', path(id, draft.id), { body: { to: [] } })).status).toBe(200);
+  const draft = (await reply(id, { isDraft: true, cc: ['boss@example.com'] })).json.conversation;
+  expect(draft).toMatchObject({ to: [kim] });
+  expect((await tickets.request('PATCH', path(id, draft.id), { body: { cc: [] } })).status).toBe(200);
   await tickets.request('PATCH', path(id, draft.id), { body: { isDraft: false } });
   expect(await read(draft)).toMatchObject({ notSentReason: 'channel_without_mail' });
 });

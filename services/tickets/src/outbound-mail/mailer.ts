@@ -127,7 +127,7 @@ async function sendClaimed(
       count(state.status);
       if (state.error !== null) logError(log, mail, state);
       const isShown = await untilStored(() => queue.settle(claimed, state), stopping);
-      if (isShown) await options.report(mail);
+      if (isShown) await options.report(mail).catch((error: unknown) => logUnreported(log, mail, error));
     },
   );
 }
@@ -183,6 +183,11 @@ function logError(
   const about = { ticketId, conversationId: id, messageId, attempts, reason: error?.split(':')[0] };
   if (status === 'failed') log.warn(about, 'a mail has failed');
   else log.info(about, 'a mail is sent again later');
+}
+
+/** The scheduler reports it later. */
+function logUnreported(log: Logger, { id, ticketId }: OutgoingMail, error: unknown): void {
+  log.info({ err: error, ticketId, conversationId: id }, 'a ticket does not show the state of its mail yet');
 }
 
 /** Repeats a write while the store is unavailable or full: without it the mail would be sent again. */

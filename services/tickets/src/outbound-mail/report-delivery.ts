@@ -8,19 +8,19 @@ export interface ReportDeps {
 }
 
 /**
- * Has the ticket of a message show the state of the message, also if that changes meanwhile. Several processes may do so at
- * once.
+ * Has the ticket of a message show the delivery of the message as it is, if the ticket is to show it. Several processes may
+ * do so at once: a ticket does not go back to an earlier state.
  */
 export async function reportDelivery(deps: ReportDeps, { ticketId, conversationId }: MessageReference): Promise<void> {
   for (;;) {
-    const status = await deps.conversations.findDelivery(conversationId);
-    if (status === undefined) return;
-    await deps.tickets.setDelivery(ticketId, conversationId, status);
-    if (await deps.conversations.setReported(conversationId, status)) return;
+    const delivery = await deps.conversations.findDelivery(conversationId);
+    if (!delivery) return;
+    await deps.tickets.setDelivery(ticketId, conversationId, delivery);
+    if (await deps.conversations.setReported(conversationId, delivery)) return;
   }
 }
 
-/** Has the ticket of a message show the state of the message from now on. */
+/** Has the ticket of a message show the delivery of the message from now on. */
 export async function showDelivery(deps: ReportDeps, message: MessageReference): Promise<void> {
   await deps.conversations.reportDelivery(message);
   await reportDelivery(deps, message);
@@ -28,11 +28,17 @@ export async function showDelivery(deps: ReportDeps, message: MessageReference):
 
 const batchSize = 100;
 
-/** Does the same for all messages whose tickets do not show it, because a process has died or a mail is sent again. */
+/**
+ * Has all tickets show the deliveries that they do not show, because a process has died or the store was unavailable.
+ *
+ * Errors: an AggregateError with the error of each message that could not be reported.
+ */
 export async function reportDeliveries(deps: ReportDeps): Promise<void> {
-  for (;;) {
-    const found = await deps.conversations.findUnreported(batchSize);
-    for (const message of found) await reportDelivery(deps, message);
-    if (found.length < batchSize) return;
+  const errors: unknown[] = [];
+  for (let last: number | undefined = 0; last !== undefined; ) {
+    const found: MessageReference[] = await deps.conversations.findUnreported(last, batchSize);
+    for (const message of found) await reportDelivery(deps, message).catch((error: unknown) => errors.push(error));
+    last = found[batchSize - 1]?.conversationId;
   }
+  if (errors.length > 0) throw new AggregateError(errors, 'some tickets do not show the deliveries of their messages');
 }

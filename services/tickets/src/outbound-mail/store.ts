@@ -48,6 +48,7 @@ export type MailState = {
   error: string | null;
 } & ({ status: 'sent' | 'failed' } | { status: 'queued'; pauseMs: number });
 
+const oneChange: Query = { $inc: { deliveryRevision: 1 } };
 const durationMs = 20_000;
 const isQueued: Query = { deliveryStatus: 'queued' };
 
@@ -93,7 +94,7 @@ export function outgoingMailStore(connection: Connection): MailQueue {
       };
       const options = { projection: { reportsDelivery: 1 } } as const;
       const settled = await storeCall(() =>
-        conversations.findOneAndUpdate({ ...isSettled, ...isQueued }, { $set: set }, options),
+        conversations.findOneAndUpdate({ ...isSettled, ...isQueued }, { $set: set, ...oneChange }, options),
       );
       return settled?.reportsDelivery ?? false;
     },

@@ -11,7 +11,7 @@ import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import { findReasonNotSent } from '../rules/sending.ts';
-import type { TicketSettings } from '../settings.ts';
+import { type ReadSettings, settingsKnowing, type TicketSettings } from '../settings.ts';
 import { tagMessages } from '../tag/to-proto.ts';
 import type { CheckDeps } from './checks.ts';
 import type { TicketState } from './rules/fields.ts';
@@ -45,7 +45,10 @@ export async function getTicketSnapshots(
   await deps.pages.take(callerKey(call.caller), bytes, call);
   // Read after the tickets, so that the tree has each of their tags that still exists.
   const treeBefore = await deps.tags.tree();
-  const options = { caller: call.caller, withRawData: true, tree: treeBefore, settings: await deps.settings() };
+  const options = {
+    ...{ caller: call.caller, withRawData: true, tree: treeBefore, settings: await deps.settings() },
+    findReplyNotSent: replyReasons(deps.settings),
+  };
   const snapshots: TicketSnapshot[] = [];
   const slice = startTimeSlice();
   for (const one of stored) {
@@ -65,14 +68,19 @@ export async function getTicketSnapshots(
   };
 }
 
+interface SnapshotOptions extends RenderOptions {
+  settings: TicketSettings;
+  findReplyNotSent: ReturnType<typeof replyReasons>;
+}
+
 async function toSnapshot(
   views: SnapshotDeps['views'],
   stored: StoredTicket,
-  { settings, ...options }: RenderOptions & { settings: TicketSettings },
+  { settings, findReplyNotSent, ...options }: SnapshotOptions,
 ): Promise<TicketSnapshot> {
   const jsonTexts: Record<string, string> = {};
   const ticket = { ...stored.ticket };
-  const replyNotSent = findReplyNotSent(ticket, settings);
+  const replyNotSent = await findReplyNotSent(ticket);
   for (const name of ['rawData', 'workitem', 'clientData'] as const) {
     const text = ticket[name];
     if (text !== null) jsonTexts[name] = text;
@@ -92,13 +100,24 @@ async function toSnapshot(
   };
 }
 
-/** Says why a reply that names no recipients would not be sent; undefined if it would be. */
-function findReplyNotSent(ticket: TicketState, settings: TicketSettings): NotSentReason | undefined {
-  const recipients = replyRecipients(ticket, ownAddresses(settings)) ?? {};
-  const reason = findReasonNotSent(ticket, recipients, { isNamed: false });
-  if (reason !== undefined) return reason;
-  const { from } = chooseSender(settings, [ticket.subchannelId, defaultMailboxId(settings.subchannels)]);
-  return from === null ? NotSentReason.NO_SENDER : undefined;
+/**
+ * Makes the function that says why a reply to a ticket that names no recipients would not be sent; undefined if it would be,
+ * or if that is not known.
+ */
+function replyReasons(settings: ReadSettings): (ticket: TicketState) => Promise<NotSentReason | undefined> {
+  let owners: Promise<TicketSettings | undefined> | undefined;
+  const hasSender = (known: TicketSettings, { subchannelId }: TicketState) =>
+    chooseSender(known, [subchannelId, defaultMailboxId(known.subchannels)]).from !== null;
+  return async (ticket) => {
+    const known = await settingsKnowing(settings, [ticket.subchannelId]);
+    const recipients = replyRecipients(ticket, ownAddresses(known)) ?? {};
+    const reason = findReasonNotSent(ticket, recipients, { isNamed: false });
+    if (reason !== undefined || hasSender(known, ticket)) return reason;
+    // Only the owner of the settings knows a mailbox that was made a moment ago.
+    owners ??= settings('owner').catch(() => undefined);
+    const asked = await owners;
+    return asked === undefined || hasSender(asked, ticket) ? undefined : NotSentReason.NO_SENDER;
+  };
 }
 
 const defaultLimit = 1000;

@@ -8,13 +8,12 @@ import {
   TicketChangedSchema,
   TicketChangeType,
 } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
-import type { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import type { TicketIntent, TicketIntentSummary } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import type { OutgoingMessage } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
 import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import type { FieldChange, TicketEvent } from './rules/event.ts';
-import type { IntentState } from './rules/intent.ts';
+import type { IntentState, MessageDelivery } from './rules/intent.ts';
 
 const types: Record<TicketEvent['type'], TicketChangeType> = {
   'ticket.created': TicketChangeType.TICKET_CREATED,
@@ -72,11 +71,11 @@ function fieldChange({ field, oldValue, newValue }: FieldChange) {
   });
 }
 
-/** Makes the messages of the intents of a ticket in full form. `deliveries` has the states of the messages of executions. */
+/** Makes the messages of the intents of a ticket in full form. `deliveries` has those of the messages of executions. */
 export function intentMessages(
   ticketId: number,
   intents: readonly IntentState[],
-  deliveries: Readonly<Record<string, DeliveryStatus>>,
+  deliveries: Readonly<Record<string, MessageDelivery>>,
 ): TicketIntent[] {
   return intents.map(
     ({ contractId, confidence, messagePreview, recipient, data, options, outcome, outcomeMessage, ...intent }) => ({
@@ -101,11 +100,11 @@ export function intentMessages(
 
 function showOutcome(
   { outcome, outcomeMessage }: { outcome: string | null; outcomeMessage: string | undefined },
-  deliveries: Readonly<Record<string, DeliveryStatus>>,
+  deliveries: Readonly<Record<string, MessageDelivery>>,
 ): Pick<TicketIntent, 'outcome'> {
   if (outcome === null) return {};
   const shown = outcomeFromTexts(outcome, outcomeMessage);
-  const deliveryStatus = deliveries[shown.conversationId ?? 0];
+  const deliveryStatus = deliveries[shown.conversationId ?? 0]?.status;
   return { outcome: deliveryStatus === undefined ? shown : { ...shown, deliveryStatus } };
 }
 

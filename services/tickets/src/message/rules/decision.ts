@@ -1,3 +1,4 @@
+import { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction, TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { EventHeader } from '../../rules/event-header.ts';
 import { foldedAddress } from '../../rules/mail-headers.ts';
@@ -127,11 +128,12 @@ function changedLatestMessage(
   message: ConversationState,
   { now, isMail, replyTo = [], thread = null }: Pick<MessageContext, 'now' | 'isMail' | 'replyTo' | 'thread'>,
 ): TicketInput {
-  const { direction, from, to, cc, bcc, externalConversationId } = message;
+  const { direction, from, to, cc, bcc, externalConversationId, deliveryStatus } = message;
   if (message.private || direction === Direction.INTERNAL || !isLast(ticket, messageTime(message, now))) return {};
   // Else nobody would be recommended after an answer to nobody.
   if (direction === Direction.OUT && to.length + cc.length + bcc.length === 0) return {};
-  const received = { ...(replyTo.length > 0 && { replyTo }), ...(isMail && { isMail }) };
+  const answersMail = deliveryStatus === DeliveryStatus.QUEUED && ticket.latestMessage?.isMail;
+  const received = { ...(replyTo.length > 0 && { replyTo }), ...((isMail || answersMail) && { isMail: true }) };
   const latestMessage = { direction, from, to, cc, bcc, ...received };
   const { lastMail } = ticket;
   const continued = thread ?? mailThread(externalConversationId, lastMail ? referencesTo(lastMail) : []);

@@ -54,8 +54,8 @@ export const conversationFields = {
   subchannelId: id(),
   externalConversationId: textId(),
   deliveryStatus: enumText<DeliveryStatus>(DeliveryStatusSchema, DeliveryStatus.NONE),
-  /** Whether a request has named its recipients, so that an answer in a chat is sent to them too. */
-  hasNamedRecipients: flag(),
+  /** The lists of its recipients in which a request has named an address: then an answer in a chat is sent too. */
+  namedRecipients: texts(),
   /** Why a message that was to be sent is not. */
   notSentReason: enumText<NotSentReason | null>(NotSentReasonSchema, null),
   createdAt: time(),

@@ -10,9 +10,9 @@ function isNobody({ to, cc, bcc }: GivenRecipients): boolean {
   return to.length + cc.length + bcc.length === 0;
 }
 
-/** Whether a request names somebody to whom a mail can be sent. */
-export function namesRecipients({ to, cc, bcc }: Partial<GivenRecipients>): boolean {
-  return [to, cc, bcc].some((addresses) => addresses?.some(isEmailAddress));
+/** The lists of a request in which it names somebody to whom a mail can be sent. */
+export function findNamedRecipients(given: Partial<GivenRecipients>): string[] {
+  return Object.entries(given).flatMap(([name, addresses]) => (addresses.some(isEmailAddress) ? [name] : []));
 }
 
 /**

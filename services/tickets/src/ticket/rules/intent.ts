@@ -1,3 +1,4 @@
+import type { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { type ConfidenceColor, TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 
 /** The part of an intent that a ticket keeps. The service that owns intents sends it again whenever it changes. */
@@ -23,13 +24,24 @@ export interface IntentState {
   outcomeMessage?: string;
 }
 
+/** The state of a message of an execution, and the number of its changes. */
+export interface MessageDelivery {
+  status: DeliveryStatus;
+  revision: number;
+}
+
 /**
  * The intents after a change: the same list if none differs, so that nothing counts as changed. An executed intent
  * stays executed: the list may have been read before the execution, and arrive after it.
  */
 export function changedIntents(before: readonly IntentState[], read: readonly IntentState[]): readonly IntentState[] {
   const executed = new Map(before.flatMap((intent) => (isExecuted(intent) ? [[intent.id, intent]] : [])));
-  const after = read.map((intent) => (isExecuted(intent) ? intent : (executed.get(intent.id) ?? intent)));
+  const after = read.map((intent) => {
+    const known = executed.get(intent.id);
+    if (!isExecuted(intent)) return known ?? intent;
+    // A process of an earlier version does not know the rest of the outcome.
+    return intent.outcomeMessage === undefined && intent.outcome === known?.outcome ? known : intent;
+  });
   return JSON.stringify(before) === JSON.stringify(after) ? before : after;
 }
 

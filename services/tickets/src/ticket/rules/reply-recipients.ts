@@ -17,7 +17,7 @@ export interface AddressedMessage {
   bcc: readonly string[];
   /** The addresses of its `Reply-To`. */
   replyTo?: readonly string[];
-  /** Whether it was received as a mail. */
+  /** Whether it was received as a mail, or is a mail that answers one. */
   isMail?: boolean;
 }
 

@@ -1,4 +1,3 @@
-import type { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { firstInOutbox, outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import { compileObject, type Source } from '@ticketing/store/document/compile-object.ts';
 import { documentReader } from '@ticketing/store/document/document-reader.ts';
@@ -7,6 +6,7 @@ import type { ResponseSubject } from '@ticketing/store/idempotency/idempotency-s
 import type { ConversationStep, RecordedChange } from '../rules/decision.ts';
 import type { TicketEvent } from '../rules/event.ts';
 import { type TicketFieldName, type TicketState, ticketField, ticketFieldNames } from '../rules/fields.ts';
+import type { MessageDelivery } from '../rules/intent.ts';
 import { queueKeys, toQueueGroup } from '../rules/queue-keys.ts';
 import { type MessageWords, noWords, type WordBytes, wordsRules, wordsWithRoom } from '../rules/search-words.ts';
 import type { WorkedOn, WorkedOnChange } from '../rules/worked-on.ts';
@@ -25,8 +25,8 @@ export interface StoredTicket {
   /** Its messages that are not drafts, and its drafts, by id. A list of tickets does not read them. */
   conversationIds: readonly number[];
   draftIds: readonly number[];
-  /** The states of the messages of executions, by the ids of the messages. */
-  deliveries: Readonly<Record<string, DeliveryStatus>>;
+  /** The deliveries of the messages of executions, by the ids of the messages. */
+  deliveries: Readonly<Record<string, MessageDelivery>>;
   /** For how many bytes of search words its messages and its notes are charged. */
   wordBytes: Readonly<WordBytes>;
 }

@@ -1,10 +1,10 @@
-import type { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { type OutboxFields, outboxIndex } from '@ticketing/events/outbox/outbox.ts';
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import type { Query } from '@ticketing/store/document/field-query.ts';
 import { type Connection, type IndexDefinition, type IndexOptions, type Model, type mongo, Schema } from 'mongoose';
 import type { TicketEvent } from '../rules/event.ts';
 import { ticketFieldNames, ticketFields } from '../rules/fields.ts';
+import type { MessageDelivery } from '../rules/intent.ts';
 import { type RoutingOrder, routingOrders } from '../rules/queue-keys.ts';
 import type { WordBytes } from '../rules/search-words.ts';
 
@@ -47,8 +47,8 @@ export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string
   conversationIds: number[];
   /** The drafts of the ticket, by id. */
   draftIds: number[];
-  /** The states of the messages of executions, by id. */
-  deliveries?: Record<string, DeliveryStatus>;
+  /** The deliveries of the messages of executions, by id. */
+  deliveries?: Record<string, MessageDelivery>;
   /** When the ticket was deleted. A deleted ticket has only its id, its version and its events. */
   deletedAt?: Date;
   /** Whether there never was a ticket with this id, and never will be. A void document looks deleted. */

@@ -1,4 +1,3 @@
-import type { DeliveryStatus } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { outboxPush } from '@ticketing/events/outbox/outbox.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
@@ -11,6 +10,7 @@ import { bodyFields } from '../rules/change.ts';
 import type { ConversationStep } from '../rules/decision.ts';
 import type { TicketEvent } from '../rules/event.ts';
 import { type TicketState, ticketFields } from '../rules/fields.ts';
+import type { MessageDelivery } from '../rules/intent.ts';
 import type { QueueChange } from '../rules/queue-keys.ts';
 import { areSearched, chargedWords, messageTexts, searchedTexts, wordsRules } from '../rules/search-words.ts';
 import type { WorkedOnChange } from '../rules/worked-on.ts';
@@ -70,8 +70,8 @@ export interface TicketStore {
    * nothing happens if it was changed since it was read. `reader` causes it.
    */
   setBodyFields(ticket: TicketState, reader: EventActor): Promise<void>;
-  /** Has a ticket show the state of one of its messages. This is no change of the ticket. */
-  setDelivery(id: number, conversationId: number, status: DeliveryStatus): Promise<void>;
+  /** Has a ticket show the delivery of one of its messages, unless it shows a later state. This is no change of the ticket. */
+  setDelivery(id: number, conversationId: number, delivery: MessageDelivery): Promise<void>;
   /**
    * Marks the words of a ticket as outdated. Call it before one of its messages gets another text, in case the process
    * dies, and afterwards, because another may have made the words meanwhile.
@@ -236,8 +236,10 @@ export function ticketStore(
       const set = { ...storedFields(ticket, bodyFields), words };
       await updateOne(isOlder, { $set: set, $inc: { wordsRevision: 1 } });
     },
-    async setDelivery(id, conversationId, status) {
-      await updateOne({ _id: id, ...isNotDeleted }, { $set: { [`deliveries.${conversationId}`]: status } });
+    async setDelivery(id, conversationId, delivery) {
+      const field = `deliveries.${conversationId}`;
+      const isEarlier = { [`${field}.revision`]: { $not: { $gte: delivery.revision } } };
+      await updateOne({ _id: id, ...isNotDeleted, ...isEarlier }, { $set: { [field]: delivery } });
     },
     async outdateWords(id) {
       await updateOne({ _id: id, ...isNotDeleted }, { $set: { wordsRules: -1 }, $inc: { wordsRevision: 1 } });

