@@ -70,11 +70,13 @@ test('an intent is executed at a backend system, its customer is informed, and i
   expect([status, json]).toMatchObject([200, { success: true, sent: true, ticketClosed: true, message }]);
   const after = (await call('GET', `/ticket/${ticketId}`)).json;
   expect(after).toMatchObject({ status: 'closed', intents: [{ status: 'executed', verified: true }] });
-  expect(after.intents[0].outcome).toEqual(json);
+  expect(after.intents[0].outcome).toEqual({ ...json, deliveryStatus: expect.stringMatching(/^(queued|sent)$/) });
   const { conversations } = (await call('GET', `/ticket/${ticketId}/conversation`)).json;
   const body = `<p>Dear customer,</p><p>${message}</p><p>Your desk</p>`;
   expect(conversations.at(-1)).toMatchObject({ direction: 'out', body, type: 'html', to: ['kim@example.org'] });
   await expect.poll(() => sentMails(system)).toEqual([expect.stringContaining(body)]);
+  const repeated = () => call('POST', `/intent/${after.intents[0].id}/execute`, {});
+  await expect.poll(async () => (await repeated()).json).toEqual({ ...json, deliveryStatus: 'sent' });
   expect(bodies).toMatchObject([{ intent: { id: after.intents[0].id }, ticket: { id: ticketId }, option: 'enter' }]);
 });
 

@@ -66,10 +66,12 @@ export function findReasonNotInformed({
   return isRead ? undefined : 'no_recipient';
 }
 
-/** Finds the recipients of a message to the customer of a ticket; empty if nobody can be informed. */
+/** Finds the recipients of a message to the customer of a ticket; empty if there are none. */
 export function findRecipients(answered: AnsweredTicket): string[] {
   const { replyRecipients } = answered.ticket;
-  return replyRecipients && findReasonNotInformed(answered) === undefined ? shownRecipients(replyRecipients) : [];
+  // Where only a sender is missing, an admin can still set one.
+  const isNobody = findReasonNotInformed(answered) === 'no_recipient';
+  return replyRecipients && !isNobody ? shownRecipients(replyRecipients) : [];
 }
 
 /** The recipients of a message that an intent or an outcome shows: those who get copies only if there are no others. */
