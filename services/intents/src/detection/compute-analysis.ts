@@ -39,7 +39,8 @@ export async function computeAnalysis(
   ticketId: number,
   modes: readonly AnalysisMode[],
 ): Promise<AnalysisResult | undefined> {
-  const { snapshots } = await context.snapshots({ trace, signal }).getTicketSnapshots({ ticketIds: [ticketId] });
+  const asked = { ticketIds: [ticketId], withReplyNotSent: true };
+  const { snapshots } = await context.snapshots({ trace, signal }).getTicketSnapshots(asked);
   const [{ ticket, isSpam, process, replyNotSent } = {}] = snapshots;
   if (!ticket || isSpam === undefined || process === undefined) return undefined;
   const { aiSupportLevel } = ticket;

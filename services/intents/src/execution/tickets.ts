@@ -98,7 +98,10 @@ export function openTicketCalls(services: TicketServices, intents: Pick<IntentSt
     (await intents.ofTicket(ticketId)).filter(({ id }) => id !== intentId);
   return {
     async read({ trace, signal }, id) {
-      const { snapshots } = await services.snapshots({ trace, signal }).getTicketSnapshots({ ticketIds: [id] });
+      const { snapshots } = await services.snapshots({ trace, signal }).getTicketSnapshots({
+        ticketIds: [id],
+        withReplyNotSent: true,
+      });
       const [{ ticket, isSpam, replyNotSent } = {}] = snapshots;
       if (!ticket || isSpam === undefined) throw notFound('Ticket');
       return { ticket, isSpam, replyNotSent };

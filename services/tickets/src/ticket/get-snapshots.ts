@@ -39,7 +39,7 @@ interface SnapshotDeps extends CheckDeps {
 export async function getTicketSnapshots(
   deps: SnapshotDeps,
   call: Call,
-  { ticketIds }: GetTicketSnapshotsRequest,
+  { ticketIds, withReplyNotSent }: GetTicketSnapshotsRequest,
 ): Promise<GetTicketSnapshotsResponse> {
   const { tickets: stored, bytes, remainingIds } = await deps.tickets.findSome(ticketIds, maxBytes);
   await deps.pages.take(callerKey(call.caller), bytes, call);
@@ -47,7 +47,7 @@ export async function getTicketSnapshots(
   const treeBefore = await deps.tags.tree();
   const options = {
     ...{ caller: call.caller, withRawData: true, tree: treeBefore, settings: await deps.settings() },
-    findReplyNotSent: replyReasons(deps.settings),
+    findReplyNotSent: withReplyNotSent ? replyReasons(deps.settings) : async () => undefined,
   };
   const snapshots: TicketSnapshot[] = [];
   const slice = startTimeSlice();

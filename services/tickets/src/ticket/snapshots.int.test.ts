@@ -43,7 +43,7 @@ const createTag = async (name: string, parent?: number): Promise<number> =>
 test('a snapshot says why a reply to its recipients would not be sent', async () => {
   const replyNotSent = async (body: object) => {
     const { id } = await create(body);
-    return (await client.getTicketSnapshots({ ticketIds: [id] })).snapshots[0]?.replyNotSent;
+    return (await client.getTicketSnapshots({ ticketIds: [id], withReplyNotSent: true })).snapshots[0]?.replyNotSent;
   };
   const from = 'kim@example.com';
   expect(await replyNotSent({ from })).toBe(NotSentReason.NO_SENDER);
