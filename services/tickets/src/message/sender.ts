@@ -9,7 +9,7 @@ import { findReasonNotSent } from '../rules/sending.ts';
 import { type ReadSettings, settingsKnowing } from '../settings.ts';
 import type { Opening, WriteCall } from '../ticket/insert.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
-import { chooseSender, defaultMailboxId } from '../ticket/rules/subchannels.ts';
+import { chooseMailSender, chooseSender } from '../ticket/rules/subchannels.ts';
 import { type AddMessageDeps, newMail } from './add.ts';
 import type { ConversationInput } from './rules/fields.ts';
 import { newMessageId } from './rules/outgoing-mail.ts';
@@ -42,9 +42,8 @@ export async function findMailSender(
   { settings }: { settings: ReadSettings },
   [ofMessage = null, ofTicket]: MessageSubchannels,
 ): Promise<MailSender> {
-  const known = await settingsKnowing(settings, [ofMessage, ofTicket]);
-  const ids = [ofMessage, ofTicket, defaultMailboxId(known.subchannels)];
-  const { mailboxId, ...sender } = chooseSender(known, ids);
+  const ids = [ofMessage, ofTicket];
+  const { mailboxId, ...sender } = chooseMailSender(await settingsKnowing(settings, ids), ids);
   return { ...sender, ...(mailboxId === null ? {} : { subchannelId: mailboxId }) };
 }
 

@@ -14,7 +14,7 @@ export interface MailerOptions extends AttemptContext {
   settings(): Promise<SenderSettings>;
   /** Whether the message of a mail is part of its ticket, and the ticket not deleted. */
   isCommitted(mail: OutgoingMail): Promise<boolean>;
-  /** Has the ticket of a mail show the state of the mail. */
+  /** Has the ticket of a mail show the state of the mail. Never fails. */
   report(mail: OutgoingMail): Promise<void>;
   /** Frees the `Message-ID` of a mail that will not be sent. */
   freeMessageId(mail: OutgoingMail): Promise<void>;
@@ -127,7 +127,7 @@ async function sendClaimed(
       count(state.status);
       if (state.error !== null) logError(log, mail, state);
       const isShown = await untilStored(() => queue.settle(claimed, state), stopping);
-      if (isShown) await options.report(mail).catch((error: unknown) => logUnreported(log, mail, error));
+      if (isShown) await options.report(mail);
     },
   );
 }
@@ -183,11 +183,6 @@ function logError(
   const about = { ticketId, conversationId: id, messageId, attempts, reason: error?.split(':')[0] };
   if (status === 'failed') log.warn(about, 'a mail has failed');
   else log.info(about, 'a mail is sent again later');
-}
-
-/** The scheduler reports it later. */
-function logUnreported(log: Logger, { id, ticketId }: OutgoingMail, error: unknown): void {
-  log.info({ err: error, ticketId, conversationId: id }, 'a ticket does not show the state of its mail yet');
 }
 
 /** Repeats a write while the store is unavailable or full: without it the mail would be sent again. */

@@ -14,7 +14,7 @@ import type { SenderSettings } from '../ticket/rules/subchannels.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import { type MailConfig, openTransport } from './config.ts';
 import { type MailerOptions, startMailer } from './mailer.ts';
-import { type ReportDeps, reportDelivery } from './report-delivery.ts';
+import { type ReportDeps, tryToReport } from './report-delivery.ts';
 import { type MailQueue, type MailState, outgoingMailStore, type QueueSize } from './store.ts';
 
 /** The mailer of this process. */
@@ -66,7 +66,7 @@ export function openMailer(
         ...{ findFiles, toText },
         openFile: ({ key, size }) => files.read(key, { start: 0, end: size }),
         isCommitted: ({ ticketId, id }) => isPartOfTicket({ tickets }, { ticketId, conversationId: id }),
-        report: ({ ticketId, id }) => reportDelivery({ tickets, conversations }, { ticketId, conversationId: id }),
+        report: ({ ticketId, id }) => tryToReport({ tickets, conversations }, log, { ticketId, conversationId: id }),
         freeMessageId: ({ messageId, ticketId, id }) =>
           externalMessageIds.freeOne(messageId, { ticketId, conversationId: id }),
         opened: database.opened,

@@ -1,3 +1,4 @@
+import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { MessageReference } from '../message/external-id-store.ts';
 import type { ConversationStore } from '../message/store.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
@@ -18,6 +19,13 @@ export async function reportDelivery(deps: ReportDeps, { ticketId, conversationI
     await deps.tickets.setDelivery(ticketId, conversationId, delivery);
     if (await deps.conversations.setReported(conversationId, delivery)) return;
   }
+}
+
+/** Does the same; if it fails, the scheduler does it later. */
+export async function tryToReport(deps: ReportDeps, log: Logger, message: MessageReference): Promise<void> {
+  await reportDelivery(deps, message).catch((error: unknown) => {
+    log.info({ err: error, ...message }, 'a ticket does not show the state of its mail yet');
+  });
 }
 
 /** Has the ticket of a message show the delivery of the message from now on. */

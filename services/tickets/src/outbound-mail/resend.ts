@@ -11,7 +11,7 @@ import type { ConversationStore } from '../message/store.ts';
 import type { MessageViews } from '../message/views.ts';
 import { ticketSubject } from '../ticket/store/document.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import { type ReportDeps, reportDelivery } from './report-delivery.ts';
+import { type ReportDeps, tryToReport } from './report-delivery.ts';
 
 interface ResendDeps {
   tickets: Pick<TicketStore, 'findMessages'>;
@@ -45,9 +45,7 @@ export async function resendConversation(
   if (!isQueued) {
     throw new DomainError('failed_precondition', 'message_not_failed', 'Only a mail that has failed is sent again.');
   }
-  await reportDelivery(deps.reports, { ticketId, conversationId }).catch((error: unknown) => {
-    call.log.info({ err: error, ticketId, conversationId }, 'a ticket does not show the state of its mail yet');
-  });
+  await tryToReport(deps.reports, call.log, { ticketId, conversationId });
   deps.mailQueue.wake();
   call.idempotency?.addSubject(ticketSubject(ticketId));
   return {

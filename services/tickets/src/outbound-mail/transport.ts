@@ -171,7 +171,7 @@ function toOutcome({ envelope }: ComposedMail, errors: readonly SmtpError[]): Ma
   };
   const byRecipient = new Map(errors.map((error) => [error.recipient, error]));
   for (const address of envelope.to) {
-    const error = byRecipient.get(sentAddress(address));
+    const error = byRecipient.size === 0 ? undefined : byRecipient.get(sentAddress(address));
     outcome[error ? (error.permanent ? 'refused' : 'deferred') : 'accepted'].push(address);
   }
   return outcome;

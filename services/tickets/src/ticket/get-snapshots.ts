@@ -17,7 +17,7 @@ import type { CheckDeps } from './checks.ts';
 import type { TicketState } from './rules/fields.ts';
 import { replyRecipients } from './rules/reply-recipients.ts';
 import { countsAsSpam } from './rules/spam.ts';
-import { chooseSender, defaultMailboxId, ownAddresses } from './rules/subchannels.ts';
+import { chooseMailSender, ownAddresses } from './rules/subchannels.ts';
 import type { StoredTicket } from './store/document.ts';
 import type { TicketStore } from './store/store.ts';
 import type { RenderOptions, TicketViews } from './views.ts';
@@ -107,7 +107,7 @@ async function toSnapshot(
 function replyReasons(settings: ReadSettings): (ticket: TicketState) => Promise<NotSentReason | undefined> {
   let owners: Promise<TicketSettings | undefined> | undefined;
   const hasSender = (known: TicketSettings, { subchannelId }: TicketState) =>
-    chooseSender(known, [subchannelId, defaultMailboxId(known.subchannels)]).from !== null;
+    chooseMailSender(known, [subchannelId]).from !== null;
   return async (ticket) => {
     const known = await settingsKnowing(settings, [ticket.subchannelId]);
     const recipients = replyRecipients(ticket, ownAddresses(known)) ?? {};

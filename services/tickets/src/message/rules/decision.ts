@@ -10,6 +10,7 @@ import type { TicketInput, TicketState } from '../../ticket/rules/fields.ts';
 import type { AddressedTicket } from '../../ticket/rules/reply-recipients.ts';
 import type { MessageWords } from '../../ticket/rules/search-words.ts';
 import type { ConversationState } from './fields.ts';
+import { isToNobody } from './reply.ts';
 
 /** The context of a decision on a message. Units: `now` in Unix seconds. */
 export interface MessageContext {
@@ -131,7 +132,7 @@ function changedLatestMessage(
   const { direction, from, to, cc, bcc, externalConversationId, deliveryStatus } = message;
   if (message.private || direction === Direction.INTERNAL || !isLast(ticket, messageTime(message, now))) return {};
   // Else nobody would be recommended after an answer to nobody.
-  if (direction === Direction.OUT && to.length + cc.length + bcc.length === 0) return {};
+  if (direction === Direction.OUT && isToNobody(message)) return {};
   const answersMail = deliveryStatus === DeliveryStatus.QUEUED && ticket.latestMessage?.isMail;
   const received = { ...(replyTo.length > 0 && { replyTo }), ...((isMail || answersMail) && { isMail: true }) };
   const latestMessage = { direction, from, to, cc, bcc, ...received };

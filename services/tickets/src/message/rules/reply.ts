@@ -6,7 +6,8 @@ import { type AddressedMessage, type Recipients, replyRecipients } from '../../t
 /** The recipients of a request. An empty list counts as absent. */
 type GivenRecipients = Pick<AddressedMessage, 'to' | 'cc' | 'bcc'>;
 
-function isNobody({ to, cc, bcc }: GivenRecipients): boolean {
+/** Whether a message has no recipient at all. */
+export function isToNobody({ to, cc, bcc }: GivenRecipients): boolean {
   return to.length + cc.length + bcc.length === 0;
 }
 
@@ -27,7 +28,7 @@ export function chooseRecipients(
 ): Recipients {
   const recommended = replyRecipients(ticket, isOurs) ?? { to: [], cc: [], bcc: [] };
   const { to, cc, bcc } = given;
-  if (isNobody(given)) return recommended;
+  if (isToNobody(given)) return recommended;
   return { to: to.length === 0 ? recommended.to : [...to], cc: [...cc], bcc: [...bcc] };
 }
 

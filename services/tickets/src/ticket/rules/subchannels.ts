@@ -58,7 +58,7 @@ export function shownInterface({ subchannelId }: Pick<TicketState, 'subchannelId
   return (subchannelId === null ? undefined : subchannels?.get(subchannelId)?.interface) ?? 'internal';
 }
 
-/** Who sends a message. */
+/** The sender of a message. */
 interface Sender {
   from: string | null;
   fromName: string | null;
@@ -78,6 +78,11 @@ export function chooseSender({ subchannels, mailFrom }: SenderSettings, ids: rea
   const mailbox = mailboxes.find(({ address = '' }) => normalAddress(address) !== undefined);
   const fromName = (mailbox ?? mailboxes[0])?.name ?? null;
   return { from: mailbox?.address ?? mailFrom, fromName, mailboxId: mailbox?.id ?? null };
+}
+
+/** The sender of a mail: as `chooseSender`, and the default mailbox before the sender of the installation. */
+export function chooseMailSender(settings: SenderSettings, ids: readonly (number | null)[]): Sender {
+  return chooseSender(settings, [...ids, defaultMailboxId(settings.subchannels)]);
 }
 
 /** The enabled mailbox from which a message leaves whose ticket has none; null if there is none. */
