@@ -183,13 +183,15 @@ function describe(counts: MessageCounts | undefined): string {
   return counts ? `${counts.in} in, ${counts.out} out, ${counts.internal} internal` : 'nothing';
 }
 
+const announcing = ['conversation.created', 'conversation.published'];
+
 /** Each message that is no draft has one event, and each such event a message, unless that was deleted. */
 function wrongEvents({ messages }: MessageLedger, { shown, openingIds, events }: ObservedMessages): string[] {
   const all = [...shown.values()].flat();
   const wrong: string[] = [];
   const announced = new Map<string, Set<number>>();
   for (const { event, version } of events) {
-    if (event?.conversationId === undefined || !event.type.startsWith('conversation.')) continue;
+    if (event?.conversationId === undefined || !announcing.includes(event.type)) continue;
     const key = `${event.ticketId} ${event.conversationId}`;
     announced.set(key, (announced.get(key) ?? new Set()).add(version));
   }

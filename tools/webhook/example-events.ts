@@ -60,8 +60,9 @@ export function exampleEvents(): TicketChanged[] {
     published(updatedEvent(ticket, change, header(2))),
     later(TicketChangeType.CONVERSATION_CREATED, 3, { cause: ChangeCause.MESSAGE, conversationId: 31 }),
     later(TicketChangeType.CONVERSATION_PUBLISHED, 4, { cause: ChangeCause.REQUEST, conversationId: 32 }),
-    later(TicketChangeType.INTENT_EXECUTED, 5, { cause: ChangeCause.EXECUTION, intentId: 9 }),
-    published(deletedEvent({ ...ticket, version: 5 }, header(6), toTime(6))),
+    later(TicketChangeType.CONVERSATION_FAILED, 5, { cause: ChangeCause.DELIVERY_FAILED, conversationId: 32 }),
+    later(TicketChangeType.INTENT_EXECUTED, 6, { cause: ChangeCause.EXECUTION, intentId: 9 }),
+    published(deletedEvent({ ...ticket, version: 6 }, header(7), toTime(7))),
   ];
 }
 

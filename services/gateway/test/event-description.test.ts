@@ -61,6 +61,7 @@ test('every type of event is a webhook message, whose payload accepts it and no 
     'webhook.conversation.created',
     'webhook.conversation.published',
     'webhook.intent.executed',
+    'webhook.conversation.failed',
     'webhook.webhook.test',
   ]);
   const payload = document.components.messages['webhook.ticket.updated']?.payload as object;

@@ -38,16 +38,20 @@ import { receiveMail } from './inbound-mail/receive.ts';
 import type { InboundMailDeps } from './inbound-mail/to-ticket.ts';
 import { messageWriter } from './message/add.ts';
 import { deleteConversation } from './message/delete.ts';
+import type { MessageReference } from './message/external-id-store.ts';
 import { getConversation, listConversations } from './message/read.ts';
 import { replyToTicket, storeConversation } from './message/reply.ts';
-import { ticketTokens } from './message/rules/outgoing-mail.ts';
+import { returnAddresses, ticketTokens } from './message/rules/outgoing-mail.ts';
 import { openMail } from './message/sender.ts';
 import { updateConversation } from './message/update.ts';
 import { messageViews } from './message/views.ts';
 import { type MessageWordsDeps, refreshWords } from './message/words.ts';
-import { openMailer } from './outbound-mail/open.ts';
-import { showDelivery } from './outbound-mail/report-delivery.ts';
+import { failureStore } from './outbound-mail/failure-store.ts';
+import { noteFailure } from './outbound-mail/note-failure.ts';
+import { measureReports, openMailer } from './outbound-mail/open.ts';
 import { resendConversation } from './outbound-mail/resend.ts';
+import { beginToShow, type ShowDeps, tryToShow } from './outbound-mail/show-delivery.ts';
+import { type TakeReportDeps, takeReport } from './outbound-mail/take-report.ts';
 import { getLatestTickets } from './queue/get-latest.ts';
 import { scheduledTasks } from './scheduled-tasks.ts';
 import type { TicketSettings } from './settings.ts';
@@ -104,9 +108,14 @@ export function openFeatures(parts: FeatureParts) {
   const attachments = fileContext(connection, { outbound, runtime, settings });
   const searches = keyedSlots(searchesPerCaller);
   const tokens = ticketTokens(derivedKey(config.signingKeyFile, 'ticket token'));
+  // Called after all is open.
+  const showDelivery = (message: MessageReference) => tryToShow(deliveries, log, message);
+  const signedAddresses = returnAddresses(derivedKey(config.signingKeyFile, 'return address'));
   const mailer = openMailer(
     {
       ...stores,
+      returnAddresses: signedAddresses,
+      showDelivery,
       files: attachments.files,
       findFiles: (ticketId) => findTicketFiles(stores, ticketId),
       toText: (html, plain) => textWork.mailText(html, plain, { profileId: null, kind: 'service', service: 'mailer' }),
@@ -168,7 +177,15 @@ export function openFeatures(parts: FeatureParts) {
 
   const words: MessageWordsDeps = { tickets, conversations, textWork, runtime, log };
   const refreshing = bind(words, { refreshWords });
-  const reports = { tickets, conversations };
+  const deliveries: ShowDeps = {
+    tickets,
+    conversations,
+    ...bind({ writer, conversationIds, settings }, { noteFailure }),
+  };
+  const takingReports: TakeReportDeps = {
+    ...{ tickets, externalMessageIds, log, showDelivery },
+    ...{ failures: failureStore(connection), count: measureReports(parts.metrics.registry) },
+  };
 
   const tag: TagDeps = {
     ...{ tags, runtime, tagIds: idSequence(connection, 'tag') },
@@ -188,7 +205,9 @@ export function openFeatures(parts: FeatureParts) {
   };
   const attachment: AttachmentDeps = { tickets, conversations, commit, attachments };
   const inboundMail: InboundMailDeps = {
-    ...{ mailReader, settings, ticketTokens: tokens, tickets, messages, writer, attachments },
+    ...{ mailReader, settings, ticketTokens: tokens, returnAddresses: signedAddresses },
+    ...{ tickets, messages, writer, attachments },
+    ...bind(takingReports, { takeReport }),
     newTickets: { ids: ids.sequence, textWork, draft, insert },
   };
   const rawMail: RawMailDeps = { tickets, conversations, settings, attachments };
@@ -197,7 +216,7 @@ export function openFeatures(parts: FeatureParts) {
     bulk: { bulks, store: bulksStored },
     requests: { analysisRequests, analyses, tickets, settings, refresh },
     message: { tickets, messages },
-    ...{ erasure, tag, attachment, rawMail, words, reports },
+    ...{ erasure, tag, attachment, rawMail, words, deliveries },
     stores: {
       ...{ closedIds: stores.closedIds, customerCopies: stores.customerCopies },
       trimErpResponses: () => responses.trim(new Date(runtime.now()), config.erp.maxResponses),
@@ -244,7 +263,7 @@ export function openFeatures(parts: FeatureParts) {
       ),
       ...bind({ messages, tickets, commit, attachments, runtime, ...refreshing }, { deleteConversation }),
       ...bind(
-        { tickets, conversations, views: viewsOfMessages, reports, mailQueue: mailer, runtime },
+        { tickets, conversations, views: viewsOfMessages, deliveries, mailQueue: mailer, runtime },
         { resendConversation },
       ),
     },
@@ -253,7 +272,7 @@ export function openFeatures(parts: FeatureParts) {
       ...bind({ tags, embeddedErp: embedded }, { importCustomers }),
     },
     analysis: bind(
-      { tickets, tags, settings, customers, commit, runtime, ...bind(reports, { showDelivery }) },
+      { tickets, tags, settings, customers, commit, runtime, ...bind(deliveries, { beginToShow }) },
       { applyAnalysis, recordExecution, replaceAutoExecution },
     ),
     attachment: bind(attachment, { getAttachment, deleteAttachment }),

@@ -7,7 +7,7 @@ import { type ErasureDeps, finishErasures } from './erasure/erase.ts';
 import { removeOldRawMails } from './inbound-mail/raw-mail.ts';
 import { type SweepDeps, sweepUnseenMessageIds, sweepUnseenMessages } from './message/delete.ts';
 import { type MessageWordsDeps, refreshOutdated } from './message/words.ts';
-import { type ReportDeps, reportDeliveries } from './outbound-mail/report-delivery.ts';
+import { type ShowDeps, showDeliveries } from './outbound-mail/show-delivery.ts';
 import { cleanUpDeletedTags, type TagDeps } from './tag/tags.ts';
 import type { ClosedIdStore } from './ticket/store/closed-id-store.ts';
 import type { CustomerCopyStore } from './ticket/store/customer-copy-store.ts';
@@ -21,7 +21,7 @@ interface TaskDeps {
   requests: RequestDeps;
   message: SweepDeps;
   words: MessageWordsDeps;
-  reports: ReportDeps;
+  deliveries: ShowDeps;
   tag: TagDeps;
   attachment: AttachmentDeps;
   rawMail: Parameters<typeof removeOldRawMails>[0];
@@ -41,7 +41,7 @@ export function scheduledTasks(deps: TaskDeps): ScheduledTask[] {
     { name: 'forward requests for analyses', everyMs: 2_000, run: () => forwardAnalysisRequests(deps.requests) },
     { name: 'sweep unseen messages', everyMs: 60_000, run: () => sweepUnseenMessages(message) },
     { name: 'sweep unseen message ids', everyMs: 60_000, run: () => sweepUnseenMessageIds(message) },
-    { name: 'report deliveries', everyMs: 10_000, run: () => reportDeliveries(deps.reports) },
+    { name: 'show deliveries', everyMs: 10_000, run: () => showDeliveries(deps.deliveries) },
     { name: 'refresh search words', everyMs: 500, run: refreshing(deps.words) },
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(deps.tag) },
     { name: 'sweep files', everyMs: 60_000, run: () => sweepTicketFiles(deps.attachment) },

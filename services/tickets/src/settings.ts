@@ -28,6 +28,10 @@ export interface TicketSettings extends FileSettings {
   rawMailDays: number;
   /** Whether the texts of received mails carry their images themselves. */
   embedMailImages: boolean;
+  /** Whether a message that was not delivered opens its ticket. */
+  reopenOnDeliveryFailure: boolean;
+  /** The form of signed return addresses; null without them. */
+  returnAddress: string | null;
   /** The country whose telephone numbers are written without its code. */
   defaultCountry: string | null;
   /** The time that SLAs are measured in. */
@@ -92,6 +96,8 @@ export function readSettings(configuration: Configuration): TicketSettings {
     genericTemplateId: settings?.genericTemplateId ?? null,
     rawMailDays: settings?.rawMailDays ?? defaultConfiguration.settings?.rawMailDays ?? 0,
     embedMailImages: settings?.embedMailImages ?? false,
+    reopenOnDeliveryFailure: settings?.reopenOnDeliveryFailure ?? true,
+    returnAddress: settings?.returnAddress ?? null,
     defaultCountry: settings?.defaultCountry ?? null,
     businessTime: toBusinessTime(settings?.businessHours),
     erpAdapter: settings?.erpAdapter === ErpAdapter.HTTP ? 'http' : 'embedded',

@@ -1539,6 +1539,8 @@ export interface components {
             deliveryStatus: components["schemas"]["DeliveryStatus"];
             /** @description Why a message that was to be sent is not; null for every other message. */
             notSentReason: components["schemas"]["NotSentReason"] | null;
+            /** @description The last failure of its delivery, also of an attempt that is made again; null if there was none. */
+            deliveryError: components["schemas"]["DeliveryError"] | null;
             /**
              * @description When it was received, sent or begun.
              * @example 2026-01-31 09:10:00
@@ -1776,13 +1778,27 @@ export interface components {
             /** @description Always true. */
             success: boolean;
         };
+        /** @description Why a message did not arrive, in the words of a mail server or of this system. */
+        DeliveryError: {
+            /** @description The enhanced status code (RFC 3463), such as 5.1.1, else the reply code of SMTP, such as 550; null if there is none. */
+            code: string | null;
+            /** @description The reason. */
+            text: string;
+            /**
+             * @description When it became known.
+             * @example 2026-01-31 09:10:00
+             */
+            at: string | null;
+            /** @description The recipient; null if it is about all of them. */
+            recipient: string | null;
+        };
         /**
          * @description Whether a message was sent as an e-mail.
          *
          *     - `none`: It is not sent by this system.
          *     - `queued`: It is going to be sent.
          *     - `sent`: The mail server has accepted it.
-         *     - `failed`: It could not be sent.
+         *     - `failed`: It could not be sent, or has not arrived.
          * @enum {string}
          */
         DeliveryStatus: "none" | "queued" | "sent" | "failed";
@@ -4152,9 +4168,10 @@ export interface components {
          *     - `schedule`: A schedule.
          *     - `message`: An incoming message.
          *     - `execution`: The execution of an intent.
+         *     - `deliveryFailed`: The failure of a delivery.
          * @enum {string}
          */
-        ChangeCause: "request" | "analysis" | "refresh" | "schedule" | "message" | "execution";
+        ChangeCause: "request" | "analysis" | "refresh" | "schedule" | "message" | "execution" | "deliveryFailed";
         /** @description The subchannel to create. */
         CreateSubchannelRequest: {
             /** @description The channel. */
@@ -4458,9 +4475,10 @@ export interface components {
          *     - `conversation.created`: A message was added.
          *     - `conversation.published`: A draft was published.
          *     - `intent.executed`: An intent was executed.
+         *     - `conversation.failed`: A message has not arrived.
          * @enum {string}
          */
-        TicketChangeType: "ticket.created" | "ticket.updated" | "ticket.deleted" | "conversation.created" | "conversation.published" | "intent.executed";
+        TicketChangeType: "ticket.created" | "ticket.updated" | "ticket.deleted" | "conversation.created" | "conversation.published" | "intent.executed" | "conversation.failed";
         /** @description A change of a ticket. Topic `ticketing.ticket.changed.v1`, key = ticket id. Delivered at least once, for each ticket in the order of `version`. */
         TicketChanged: {
             /** @description `evt_…`, ordered by time. */

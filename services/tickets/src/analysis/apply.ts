@@ -25,7 +25,7 @@ import { type Analysis, decideAnalysis, decideExecution } from './rules.ts';
 interface AnalysisDeps extends CheckDeps, RefreshDeps {
   tickets: Pick<TicketStore, 'versions'>;
   /** Has a ticket show the delivery of one of its messages from now on. */
-  showDelivery(message: { ticketId: number; conversationId: number }): Promise<void>;
+  beginToShow(message: { ticketId: number; conversationId: number }): Promise<void>;
 }
 
 /**
@@ -114,7 +114,7 @@ export async function recordExecution(
     requestId: request.executionId,
   });
   const { conversationId } = request.intents.find(({ id }) => id === intentId)?.outcome ?? {};
-  if (conversationId !== undefined) await deps.showDelivery({ ticketId, conversationId });
+  if (conversationId !== undefined) await deps.beginToShow({ ticketId, conversationId });
   return { $typeName: 'ticketing.tickets.v1.RecordExecutionResponse', version: ticket.version };
 }
 

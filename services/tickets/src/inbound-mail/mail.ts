@@ -1,6 +1,7 @@
 import type { ReceivedMailOutcome } from '@ticketing/contracts/ticketing/tickets/v1/mail_service_pb.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { MessageReference } from '../message/external-id-store.ts';
+import type { DeliveryReport } from '../message/rules/delivery-report.ts';
 import type { WriteCall } from '../ticket/insert.ts';
 
 const mib = 1024 * 1024;
@@ -57,6 +58,8 @@ export interface ParsedMail {
   isHtml: boolean;
   /** By names in lower case; a list where a header occurs several times. */
   headers: Readonly<Record<string, string | readonly string[]>>;
+  /** The report of a mail server; null for every other mail. */
+  report: DeliveryReport | null;
   files: readonly MailFile[];
 }
 
@@ -92,8 +95,16 @@ export interface IncomingMail {
   isProgrammatic: boolean;
   /** The address of the person who wrote it, if it is not the sender. */
   author: string | null;
+  /** The message to whose signed return address it was sent. */
+  returned: ReturnedMessage | undefined;
   /** Whether its author has an address of ours, which nobody else should use: then it says nothing of who wrote it. */
   isOfOurs: boolean;
+}
+
+/** A message of ours to whose signed return address a mail was sent, and the mailbox from which it was sent. */
+export interface ReturnedMessage extends MessageReference {
+  address: string;
+  subchannelId: number | null;
 }
 
 /** A mail under the external id that it is to have. */

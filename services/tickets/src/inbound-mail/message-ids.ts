@@ -41,11 +41,11 @@ const maxAnsweredIds = 200;
 /**
  * The ids of the messages that a mail replies to, the nearest first: those of `In-Reply-To`, which names one message,
  * of `References`, which names the whole thread with the nearest last, and of the mail that a report of a mail server
- * is about.
+ * is about, with those that were read from its text.
  */
-export function answeredIds(mail: MimePart): string[] {
+export function answeredIds(mail: MimePart, reported: readonly string[] = []): string[] {
   const named = ['in-reply-to', 'references'].flatMap((name) => messageIds(firstValue(mail, name)).reverse());
-  return [...new Set([...named, ...reportedIds(mail)])].slice(0, maxAnsweredIds);
+  return [...new Set([...named, ...reportedIds(mail), ...reported])].slice(0, maxAnsweredIds);
 }
 
 /** The ids of the thread that a mail continues, oldest first: `References`, which few programs leave out. */

@@ -3,6 +3,7 @@ import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import { digestPrefix } from '../message/external-id-store.ts';
 import { foldedAddress, oneLine } from '../rules/mail-headers.ts';
 import { readAddresses, readAuthor } from './addresses.ts';
+import { readDeliveryReport } from './delivery-report.ts';
 import { mailLimits as limits, type MailFile, type ParsedMail, type UnreadableMail } from './mail.ts';
 import { type ReadOptions, readContent } from './mail-content.ts';
 import { decodeWords, type MailHeader } from './mail-header.ts';
@@ -44,11 +45,12 @@ async function parse(raw: Uint8Array, options: ReadOptions | undefined): Promise
     listValues('subject')[0] ?? '',
     ...(messageId === null ? listValues('reply-to') : []),
   ];
+  const report = await readDeliveryReport(mail);
   const subject = cutChars(oneLine(decodeWords(listValues('subject')[0] ?? '')).trim(), limits.subjectChars) || null;
   return {
     messageId,
     digest: toDigest(sentAt === null ? raw : content(mail, told)),
-    answeredIds: answeredIds(mail),
+    answeredIds: answeredIds(mail, report?.messageIds),
     references: threadIds(mail),
     date: sentAt,
     ...author,
@@ -59,6 +61,7 @@ async function parse(raw: Uint8Array, options: ReadOptions | undefined): Promise
     body: body.trim() === '' ? null : body,
     isHtml,
     headers: keptHeaders(mail.headers),
+    report,
     files,
   };
 }

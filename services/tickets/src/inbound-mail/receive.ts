@@ -15,7 +15,7 @@ import type { TicketSettings } from '../settings.ts';
 import { findSubchannelViolations } from '../ticket/checks.ts';
 import { authorAddress } from '../ticket/rules/reply-recipients.ts';
 import { isProgrammatic } from '../ticket/rules/spam.ts';
-import { findMailboxes, programRules } from '../ticket/rules/subchannels.ts';
+import { findMailboxes, isMailbox, programRules } from '../ticket/rules/subchannels.ts';
 import { ticketSubject } from '../ticket/store/document.ts';
 import {
   type IdentifiedMail,
@@ -25,6 +25,7 @@ import {
   type ParsedMail,
   type ReceivedMail,
 } from './mail.ts';
+import { findReturned } from './returned.ts';
 import { addMailToTicket, createTicketOfMail, type InboundMailDeps, mailIdentity, readMail } from './to-ticket.ts';
 
 /** Takes in an e-mail. Errors: those of `takeInMail`. Source: docs/reference/api.md, Incoming mail. */
@@ -128,7 +129,9 @@ function mailboxId(id: string, subchannelId: number | null): string {
 /** Takes in a mail that is not known under its external id. Returns undefined if another mail has got the id. */
 async function takeIn(deps: InboundMailDeps, call: MailCall, mail: IdentifiedMail): Promise<ReceivedMail | undefined> {
   requireNotOurs(deps, mail.mail);
-  const { threadTicketId } = mail;
+  const { report } = mail.mail;
+  const failed = report ? await deps.takeReport(report, mail.returned) : undefined;
+  const threadTicketId = failed?.ticketId ?? mail.threadTicketId;
   if (threadTicketId !== undefined) {
     await requireNoLoop(deps, threadTicketId, mail);
     const added = await addMailToTicket(deps, call, threadTicketId, mail);
@@ -185,29 +188,38 @@ async function readIncoming(deps: InboundMailDeps, arrived: ArrivedMail): Promis
   const settings = await deps.settings();
   const mail = await readMail(deps, arrived);
   const now = secondsNow(deps.attachments.runtime);
+  const returned =
+    (await findReturned(deps, arrived.recipients ?? [])) ?? (await findReturned(deps, [...mail.to, ...mail.cc]));
   const programs = programRules(settings);
   const author = authorAddress(mail, programs.isOurs);
   const incoming = {
     mail,
     raw: arrived.raw,
     receivedAt: arrived.keepDate && mail.date !== null && mail.date >= 0 ? Math.min(mail.date, now) : now,
-    isProgrammatic: arrived.returnPath === '' || isProgrammatic(programs, mail.headers),
+    returned,
+    isProgrammatic: mail.report !== null || arrived.returnPath === '' || isProgrammatic(programs, mail.headers),
     author: author === mail.from ? null : author,
     isOfOurs: author !== null && programs.isOurs(author),
   };
-  const [first = null, ...others] = await findSubchannels(deps, settings, mail, arrived);
+  const [first = null, ...others] = await findSubchannels(deps, settings, { mail, returned }, arrived);
   return [{ ...incoming, subchannelId: first }, ...others.map((subchannelId) => ({ ...incoming, subchannelId }))];
 }
 
 async function findSubchannels(
   deps: InboundMailDeps,
   { subchannels }: TicketSettings,
-  mail: ParsedMail,
+  { mail, returned }: Pick<IncomingMail, 'mail' | 'returned'>,
   { subchannelId, recipients = [] }: ArrivedMail,
 ): Promise<number[]> {
   if (subchannelId === undefined) {
-    const transferred = findMailboxes(recipients, subchannels);
-    const found = transferred.length > 0 ? transferred : findMailboxes([...mail.to, ...mail.cc], subchannels);
+    const find = (addresses: readonly string[]) => {
+      const found = findMailboxes(addresses, subchannels);
+      const isReturned = returned && addresses.includes(returned.address);
+      const own = isReturned && isMailbox(returned.subchannelId, subchannels) ? [returned.subchannelId] : [];
+      return [...new Set([...found, ...own])];
+    };
+    const transferred = find(recipients);
+    const found = transferred.length > 0 ? transferred : find([...mail.to, ...mail.cc]);
     return found.slice(0, mailLimits.mailboxes);
   }
   const violations = await findSubchannelViolations(deps.settings, [{ input: { subchannelId }, pointer: '#' }]);
@@ -230,15 +242,19 @@ function requireNotOurs({ ticketTokens }: InboundMailDeps, { headers }: ParsedMa
 
 /**
  * Finds the ticket that a mail belongs to: the ticket of the nearest message that it replies to, else the one of the
- * token in its subject. Of a mail that two mailboxes have, the message of the receiving mailbox counts. Deleted tickets
- * are ignored.
+ * token in its subject, else the one of the return address to which it was sent. Of a mail that two mailboxes have, the
+ * message of the receiving mailbox counts. Deleted tickets are ignored.
  */
-async function findThread(deps: InboundMailDeps, { mail, subchannelId }: IncomingMail): Promise<number | undefined> {
+async function findThread(
+  deps: InboundMailDeps,
+  { mail, subchannelId, returned }: IncomingMail,
+): Promise<number | undefined> {
   const ids = mail.answeredIds.flatMap((id) => [mailboxId(id, subchannelId), id]);
   const answered = ids.length === 0 ? [] : await deps.messages.externalMessageIds.find(ids);
   for (const message of answered) if (await isPartOfTicket(deps, message)) return message.ticketId;
   const ticketId = mail.subject === null ? undefined : deps.ticketTokens.find(mail.subject);
-  return ticketId !== undefined && (await deps.tickets.findMessages(ticketId)) ? ticketId : undefined;
+  if (ticketId !== undefined && (await deps.tickets.findMessages(ticketId))) return ticketId;
+  return returned && (await isPartOfTicket(deps, returned)) ? returned.ticketId : undefined;
 }
 
 /** How many messages a ticket may get in an hour before those of programs are refused. */

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { derivedKey } from '@ticketing/store/paging/derived-key.ts';
 import { freePort } from '@ticketing/testkit/free-port.ts';
 import { sendMail } from '@ticketing/testkit/send-mail.ts';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
+import { returnAddresses } from '../message/rules/outgoing-mail.ts';
 import { defaultSettings } from '../settings.ts';
 import type { KnownSubchannel } from '../ticket/rules/subchannels.ts';
 
@@ -96,4 +98,23 @@ test('nothing listens without the port, or without the role', async () => {
 
 test('a process whose port is taken does not start', async () => {
   await expect(tickets.startInstance()).rejects.toThrow('EADDRINUSE');
+});
+
+test('a signed return address of an enabled mailbox is accepted, whatever its domain is', async () => {
+  const body = { channel: 'email', from: 'kim@example.com', subject: 'Meter', subchannelId: 2 };
+  const { id: ticketId } = (await tickets.request('POST', '/ticket', { body })).json;
+  const content = { message: 'Done.', type: 'text' };
+  const reply = await tickets.request('POST', `/ticket/${ticketId}/conversation/reply`, { body: { content } });
+  const addresses = returnAddresses(derivedKey(tickets.identity.keys.signingKeyFile('tickets'), 'return address'));
+  const signed = addresses.make('bounces-{tag}@returned.example.net', 'sales@example.org', reply.json.id) ?? '';
+  const other = signed.replace(/-[^-]+@/, '-aaaaaaaa@');
+  expect(await sendMail(port, [other], mailOf(), '')).toEqual(['550']);
+  expect(await sendMail(port, [signed.toUpperCase()], mailOf(), '')).toEqual(['250', '250']);
+  const { conversations } = (await tickets.request('GET', `/ticket/${ticketId}/conversation`)).json;
+  expect(conversations.at(-1)).toMatchObject({ from: 'kim@example.com', subchannelId: 2 });
+  const mailbox = subchannels.get(2);
+  if (!mailbox) throw new Error('there is no such mailbox');
+  subchannels.set(2, { ...mailbox, enabled: false });
+  onTestFinished(() => void subchannels.set(2, mailbox));
+  expect(await sendMail(port, [signed], mailOf(), '')).toEqual(['550']);
 });

@@ -12,9 +12,10 @@ import { requireSpace } from '@ticketing/store/connection/free-space.ts';
 import { SMTPServer, type SMTPServerEnvelope, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 import type { TicketSettings } from '../settings.ts';
-import { findMailboxes } from '../ticket/rules/subchannels.ts';
+import { findMailboxes, isMailbox } from '../ticket/rules/subchannels.ts';
 import { mailLimits } from './mail.ts';
 import { takeInMail } from './receive.ts';
+import { findReturned } from './returned.ts';
 import { feedDataStream, readData } from './smtp-data.ts';
 import { type SessionLimits, type SmtpSessions, smtpSessions } from './smtp-sessions.ts';
 import type { InboundMailDeps } from './to-ticket.ts';
@@ -35,11 +36,15 @@ function mailHandler(deps: InboundMailDeps, { log, space }: Pick<Kit<unknown, un
   return {
     async findMailbox(recipient) {
       requireSpace(space);
-      const find = ({ subchannels }: TicketSettings) => subchannels && findMailboxes([recipient], subchannels);
-      const [known] = find(await deps.settings()) ?? [];
+      const find = async ({ subchannels }: TicketSettings) => {
+        const [known] = findMailboxes([recipient], subchannels);
+        const returned = known === undefined ? await findReturned(deps, [recipient]) : undefined;
+        return known ?? (returned && isMailbox(returned.subchannelId, subchannels) ? returned.subchannelId : undefined);
+      };
+      const known = await find(await deps.settings());
       if (known !== undefined) return known;
-      const found = find(await deps.settings('owner'));
-      if (found) return found[0];
+      const settings = await deps.settings('owner');
+      if (settings.subchannels) return find(settings);
       throw new DomainError('unavailable', 'settings_unavailable', 'The mailboxes are not known yet.');
     },
     async receive(mail, { from, to }, sender) {

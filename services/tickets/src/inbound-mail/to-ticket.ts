@@ -10,8 +10,9 @@ import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-co
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { AddedMessage, MessageStores, MessageWriter, NewMessage } from '../message/add.ts';
 import { isPartOfTicket } from '../message/checks.ts';
-import { isSameMail, type MailIdentity } from '../message/external-id-store.ts';
-import type { TicketTokens } from '../message/rules/outgoing-mail.ts';
+import { isSameMail, type MailIdentity, type MessageReference } from '../message/external-id-store.ts';
+import type { DeliveryReport } from '../message/rules/delivery-report.ts';
+import type { ReturnAddresses, TicketTokens } from '../message/rules/outgoing-mail.ts';
 import { mailThread } from '../rules/mail-thread.ts';
 import type { ReadSettings } from '../settings.ts';
 import type { TextWork } from '../text/work.ts';
@@ -27,6 +28,9 @@ export interface InboundMailDeps {
   mailReader: Pick<MailReader, 'read'>;
   settings: ReadSettings;
   ticketTokens: TicketTokens;
+  returnAddresses: Pick<ReturnAddresses, 'find'>;
+  /** Takes a delivery report. Returns the message that it is about. */
+  takeReport(report: DeliveryReport, returned: MessageReference | undefined): Promise<MessageReference | undefined>;
   tickets: Pick<TicketStore, 'find' | 'findMessages'>;
   newTickets: NewTickets;
   messages: MessageStores;
@@ -130,13 +134,18 @@ async function insertOnce(
   return conflict;
 }
 
+/** How many addresses of a report that is about no message of ours are kept. */
+const maxReportedRecipients = 100;
+
 async function toTicketInput(
   { newTickets }: InboundMailDeps,
   call: MailCall,
   { mail, subchannelId, receivedAt, isProgrammatic, author }: IncomingMail,
   attachments: readonly AttachmentState[],
 ): Promise<TicketInput> {
-  const { from, fromName, to, cc, replyTo, subject, isHtml, messageId, headers } = mail;
+  const { from, fromName, to, cc, replyTo, subject, isHtml, messageId, headers, report } = mail;
+  const reported = report && [...new Set(report.recipients.flatMap(({ addresses }) => addresses))];
+  const failedRecipients = reported?.slice(0, maxReportedRecipients);
   const body = mail.body ?? '';
   return {
     channel: Channel.EMAIL,
@@ -147,7 +156,7 @@ async function toTicketInput(
       : { lastMail: mailThread(messageId, mail.references) }),
     ...(await newTickets.textWork.bodyFields(body, call.caller, !isHtml)),
     isBodyText: !isHtml,
-    rawData: JSON.stringify({ messageId, headers }),
+    rawData: JSON.stringify({ messageId, headers, ...(failedRecipients && { failedRecipients }) }),
     createdAt: receivedAt,
   };
 }

@@ -48,11 +48,14 @@ export interface AddedMessage extends MessageReference {
   isInserted: boolean;
   /** Whether the external id of the new message belongs to another mail, so that nothing was added. */
   isTaken?: boolean;
+  /** Whether it has opened the ticket; undefined if it was part of it already. */
+  hasOpened?: boolean | undefined;
   /** The message, if it was stored by this call. */
   shown?: ShownConversation | undefined;
 }
 
-interface MessageOptions extends Pick<MessageContext, 'isProgrammatic' | 'participant' | 'replyTo' | 'thread'> {
+interface MessageOptions
+  extends Pick<MessageContext, 'isProgrammatic' | 'participant' | 'replyTo' | 'thread' | 'failed'> {
   /** The mail that the message was made of. */
   mail?: MailIdentity | undefined;
   /** Makes the raw mail that of the message, before it becomes part of the ticket. */
@@ -138,6 +141,7 @@ async function addMessage(
   if ('known' in claimed) return { ...claimed.known, isInserted: false, isTaken: claimed.isTaken };
   const { conversation, isInserted } = claimed;
   const identified = await identifyBy(deps, conversation, { ...options, read });
+  let hasOpened: boolean | undefined;
   try {
     const words = await messageWords(deps.textWork, conversation, call.caller);
     await deps.commit({
@@ -145,12 +149,15 @@ async function addMessage(
       decide(stored) {
         // A repeated request, or one that took over the message of another process.
         if (stored.conversationIds.includes(conversation.id)) return {};
-        requireRoom(stored);
+        // A full ticket gets the note of a failure too.
+        if (!options.failed) requireRoom(stored);
         const header = eventHeaderFor(deps, call);
         const input = identified(stored.ticket);
         const isMail = identity !== undefined;
         const context = { ...options, isMail, input, words, now: secondsNow(deps.runtime), header };
-        return decideAddedMessage(stored.ticket, conversation, context);
+        const decision = decideAddedMessage(stored.ticket, conversation, context);
+        hasOpened = decision.change?.changed.includes('status');
+        return decision;
       },
       requestId: call.idempotency?.id,
       read,
@@ -161,7 +168,7 @@ async function addMessage(
   }
   if (conversation.deliveryStatus === DeliveryStatus.QUEUED) deps.mailQueue.wake();
   const shown = isInserted ? { conversation, isDraft: false } : undefined;
-  return { ticketId, conversationId: conversation.id, isInserted, shown };
+  return { ticketId, conversationId: conversation.id, isInserted, hasOpened, shown };
 }
 
 /**

@@ -71,6 +71,7 @@ test('the body at the creation is the first message', async () => {
       externalConversationId: null,
       deliveryStatus: 'none',
       notSentReason: null,
+      deliveryError: null,
       createdAt: ticket.createdAt,
       modifiedAt: ticket.createdAt,
       modifiedBy: null,

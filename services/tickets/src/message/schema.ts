@@ -2,6 +2,7 @@ import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import type { Lease } from '@ticketing/store/leases/lease.ts';
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 import type { IndexReason } from '../ticket/store/schema.ts';
+import type { DeliveryFailure } from './rules/delivery-report.ts';
 import { conversationFieldNames, conversationFields } from './rules/fields.ts';
 
 /** The document of a message: the fields of `conversationFields` in their stored form, and the following ones. */
@@ -26,6 +27,14 @@ export interface ConversationDocument extends Record<string, unknown> {
   deliveryRevision?: number;
   /** Whether the ticket shows it as it is now. */
   isReported?: boolean;
+  /** The recipients that mail servers have accepted and then reported as failed, as `mail.reached` spells them. */
+  bounced?: string[];
+  /** The final failures that its ticket has not been notified of. */
+  failures?: DeliveryFailure[];
+  /** Whether there may be such failures. */
+  hasFailures?: boolean;
+  /** Whether a failure of it has opened its ticket. */
+  hasOpenedTicket?: boolean;
 }
 
 /** The sending of a message as a mail. */
@@ -68,6 +77,11 @@ const conversationIndexes: readonly IndexReason[] = [
     options: { partialFilterExpression: { reportsDelivery: true } },
     reason: 'messages whose tickets do not show their delivery yet',
   },
+  {
+    index: { hasFailures: 1 },
+    options: { partialFilterExpression: { hasFailures: true } },
+    reason: 'messages whose tickets were not notified of failures yet',
+  },
 ];
 
 export function conversationModel(connection: Connection): Model<ConversationDocument> {
@@ -91,6 +105,10 @@ export function conversationModel(connection: Connection): Model<ConversationDoc
       reportsDelivery: Boolean,
       deliveryRevision: Number,
       isReported: Boolean,
+      bounced: [String],
+      failures: [Schema.Types.Mixed],
+      hasFailures: Boolean,
+      hasOpenedTicket: Boolean,
     },
     { versionKey: false, strict: 'throw', minimize: false, collection: conversationsName },
   );

@@ -5,6 +5,7 @@ import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error
 import type { Connection } from 'mongoose';
 import type { MessageDelivery } from '../ticket/rules/intent.ts';
 import type { MessageReference } from './external-id-store.ts';
+import type { DeliveryFailure } from './rules/delivery-report.ts';
 import {
   type ConversationInput,
   type ConversationState,
@@ -23,6 +24,8 @@ export interface StoredConversation {
   isBeingPublished: boolean;
   /** The sending of it as a mail. */
   mail: MailDocument | null;
+  /** The recipients of the mail that were reported as failed. */
+  bounced: readonly string[];
 }
 
 /** The fields of a message of which its search words are made. */
@@ -37,9 +40,19 @@ interface UnseenMessage {
   unseenSince: Date;
 }
 
+/** The delivery of a message, as far as its ticket does not show it. */
+interface FoundDelivery {
+  /** Undefined if the ticket does not show it at all. */
+  delivery: MessageDelivery | undefined;
+  failures: readonly DeliveryFailure[];
+  hasOpenedTicket: boolean;
+}
+
 interface ConversationChange {
   set?: Partial<ConversationInput>;
   mail?: MailDocument | null;
+  /** The recipients that were reported as failed. */
+  bounced?: string[];
   /** Keeps others from changing the message until then. Units: ms from now. */
   publishingForMs?: number;
 }
@@ -54,6 +67,8 @@ export interface ConversationStore {
   /** Returns false if the id is taken. */
   insert(conversation: ConversationState, mail: MailDocument | null): Promise<boolean>;
   find(id: number): Promise<StoredConversation | undefined>;
+  /** Finds the ticket of a message, and the mailbox from which it was sent. */
+  findSender(id: number): Promise<{ ticketId: number; subchannelId: number | null } | undefined>;
   findSome(ids: readonly number[]): Promise<StoredConversation[]>;
   /** Finds the fields of which the search words of messages are made, in the order of their ids; `isNote`: of notes only, or not of notes. */
   findSearched(ids: readonly number[], isNote?: boolean): Promise<SearchedConversation[]>;
@@ -66,13 +81,14 @@ export interface ConversationStore {
   /** How many messages a ticket has received since a time, up to a limit. Units: Unix seconds. */
   countReceived(ticketId: number, since: number, limit: number): Promise<number>;
   /** Has the ticket of a message show its delivery from now on. */
-  reportDelivery(reference: MessageReference): Promise<void>;
-  /** The messages, in the order of their ids, whose tickets do not show their delivery as it is. */
-  findUnreported(after: number, limit: number): Promise<MessageReference[]>;
-  /** The delivery of a message; undefined if its ticket does not show it. */
-  findDelivery(id: number): Promise<MessageDelivery | undefined>;
+  showDelivery(reference: MessageReference): Promise<void>;
+  /** The messages, in the order of their ids, whose tickets do not show their delivery as it is, or all failures. */
+  findNotShown(after: number, limit: number): Promise<MessageReference[]>;
+  findDelivery(id: number): Promise<FoundDelivery | undefined>;
+  /** Records that the ticket of a message was notified of a failure, and whether that has opened it. */
+  setNoted(id: number, failureId: string, options: { hasOpened: boolean }): Promise<void>;
   /** Records that the ticket of a message shows its delivery. Returns false if that has changed since. */
-  setReported(id: number, shown: MessageDelivery): Promise<boolean>;
+  setShown(id: number, shown: MessageDelivery): Promise<boolean>;
   /** Changes a message. Returns false if it was changed since it was read. */
   update(stored: StoredConversation, change: ConversationChange): Promise<boolean>;
   /** Stores texts that were made again from the body of a message, which does not count as a change of it. */
@@ -96,6 +112,7 @@ export function conversationStore(connection: Connection): ConversationStore {
     revision: document.revision,
     isBeingPublished: (document.publishingUntil?.getTime() ?? 0) > serverTime(connection),
     mail: document.mail,
+    bounced: document.bounced ?? [],
   });
   return {
     insert: (conversation, mail) =>
@@ -113,6 +130,13 @@ export function conversationStore(connection: Connection): ConversationStore {
       storeCall(async () => {
         const found = await conversations.findOne({ _id: id });
         return found ? toStored(found) : undefined;
+      }),
+    findSender: (id) =>
+      storeCall(async () => {
+        const found = await conversations.findOne({ _id: id }, { projection: { ticketId: 1, subchannelId: 1 } });
+        if (!found) return undefined;
+        const { ticketId, subchannelId } = fromDocument(found);
+        return { ticketId, subchannelId };
       }),
     findSome: (ids) =>
       storeCall(async () => (await conversations.find({ _id: { $in: [...ids] } }).toArray()).map(toStored)),
@@ -149,26 +173,36 @@ export function conversationStore(connection: Connection): ConversationStore {
         const query = { ticketId, createdAt: { $gte: new Date(since * 1000) }, ...received };
         return conversations.countDocuments(query, { limit });
       }),
-    async reportDelivery({ ticketId, conversationId }) {
+    async showDelivery({ ticketId, conversationId }) {
       const change = { $set: { reportsDelivery: true, isReported: false } };
       await storeCall(() => conversations.updateOne({ _id: conversationId, ticketId }, change));
     },
-    findUnreported: (after, limit) =>
+    findNotShown: (after, limit) =>
       storeCall(async () => {
-        const isUnreported = { _id: { $gt: after }, reportsDelivery: true, isReported: false };
+        const isNotShown = { $or: [{ reportsDelivery: true, isReported: false }, { hasFailures: true }] };
         const options = { projection: { ticketId: 1 }, sort: { _id: 1 }, limit } as const;
-        const found = await conversations.find(isUnreported, options).toArray();
+        const found = await conversations.find({ _id: { $gt: after }, ...isNotShown }, options).toArray();
         return found.map(({ _id, ticketId }) => ({ ticketId, conversationId: _id }));
       }),
     findDelivery: (id) =>
       storeCall(async () => {
-        const projection = { deliveryStatus: 1, deliveryRevision: 1 } as const;
-        const found = await conversations.findOne({ _id: id, reportsDelivery: true }, { projection });
-        return found
-          ? { status: fromDocument(found).deliveryStatus, revision: found.deliveryRevision ?? 0 }
-          : undefined;
+        const projection = {
+          ...{ deliveryStatus: 1, deliveryRevision: 1, reportsDelivery: 1, failures: 1, hasOpenedTicket: 1 },
+        } as const;
+        const found = await conversations.findOne({ _id: id }, { projection });
+        if (!found) return undefined;
+        const { deliveryRevision: revision = 0, reportsDelivery, failures = [], hasOpenedTicket = false } = found;
+        const delivery = reportsDelivery ? { status: fromDocument(found).deliveryStatus, revision } : undefined;
+        return { delivery, failures, hasOpenedTicket };
       }),
-    setReported: (id, { status, revision }) =>
+    async setNoted(id, failureId, { hasOpened }) {
+      const removal: Query = { $pull: { failures: { id: failureId } } };
+      const change = { ...removal, ...(hasOpened ? { $set: { hasOpenedTicket: true } } : {}) };
+      await storeCall(() => conversations.updateOne({ _id: id }, change));
+      const hasNone: Query = { _id: id, failures: [] };
+      await storeCall(() => conversations.updateOne(hasNone, { $unset: { hasFailures: 1 } }));
+    },
+    setShown: (id, { status, revision }) =>
       storeCall(async () => {
         const isSame = {
           _id: id,
@@ -177,7 +211,7 @@ export function conversationStore(connection: Connection): ConversationStore {
         } as Query;
         return (await conversations.updateOne(isSame, { $set: { isReported: true } })).matchedCount === 1;
       }),
-    update: ({ conversation, revision }, { set = {}, mail, publishingForMs }) =>
+    update: ({ conversation, revision }, { set = {}, mail, bounced, publishingForMs }) =>
       storeCall(async () => {
         const publishingUntil =
           publishingForMs === undefined ? null : new Date(serverTime(connection) + publishingForMs);
@@ -189,6 +223,7 @@ export function conversationStore(connection: Connection): ConversationStore {
             revision: revision + 1,
             publishingUntil,
             ...(mail === undefined ? {} : { mail }),
+            ...(bounced === undefined ? {} : { bounced }),
             ...(isNewDelivery ? { isReported: false } : {}),
           },
           ...(isNewDelivery ? { $inc: { deliveryRevision: 1 } } : {}),

@@ -3,6 +3,7 @@ import {
   type Conversation,
   type ConversationSender,
   DeliveryStatus,
+  type DeliveryError as ShownError,
 } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
@@ -22,6 +23,7 @@ import type { TicketStore } from '../ticket/store/store.ts';
 import { ticketWithCurrentTexts } from '../ticket/views.ts';
 import { findConversation } from './checks.ts';
 import type { MessageReference } from './external-id-store.ts';
+import type { DeliveryError } from './rules/delivery-report.ts';
 import { type ConversationState, initialConversation, messageBytes } from './rules/fields.ts';
 import type { ConversationStore } from './store.ts';
 
@@ -137,7 +139,7 @@ async function showMessages(
 }
 
 function toProto(
-  { deliveryStatus, notSentReason, createdAt, modifiedAt, ...conversation }: ConversationState,
+  { deliveryStatus, notSentReason, deliveryError, createdAt, modifiedAt, ...conversation }: ConversationState,
   isDraft: boolean,
   body: string | undefined,
   profiles: ReadonlyMap<number, Profile>,
@@ -156,9 +158,15 @@ function toProto(
     // A draft whose publishing was interrupted is not sent.
     deliveryStatus: isDraft ? DeliveryStatus.NONE : deliveryStatus,
     ...(isDraft || notSentReason === null ? {} : { notSentReason }),
+    ...(isDraft || deliveryError === null ? {} : { deliveryError: toDeliveryError(deliveryError) }),
     ...(createdAt === null ? {} : { createdAt: toTimestamp(createdAt) }),
     ...(modifiedAt === null ? {} : { modifiedAt: toTimestamp(modifiedAt) }),
   };
+}
+
+function toDeliveryError({ code, text, at, recipient }: DeliveryError): ShownError {
+  const shown = { text, at: toTimestamp(at), ...withoutNulls({ code, recipient }) };
+  return { $typeName: 'ticketing.tickets.v1.DeliveryError', ...shown };
 }
 
 function toSender(

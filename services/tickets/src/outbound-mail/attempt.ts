@@ -7,12 +7,13 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { encodeWord } from 'nodemailer/lib/mime-funcs';
 import {
   type OutgoingMail,
+  type ReturnAddresses,
   recipientsLeft,
   type TicketTokens,
   ticketTokenHeader,
 } from '../message/rules/outgoing-mail.ts';
-import { normalAddress, oneLine } from '../rules/mail-headers.ts';
-import { chooseSender, type SenderSettings } from '../ticket/rules/subchannels.ts';
+import { comparedAddress, normalAddress, oneLine } from '../rules/mail-headers.ts';
+import { chooseSender, isMailbox, type SenderSettings } from '../ticket/rules/subchannels.ts';
 import { type EmbeddedImage, embedImages, showsFiles } from './embedded-images.ts';
 import type { MailState } from './store.ts';
 import type { ComposedMail, MailOutcome, MailTransport } from './transport.ts';
@@ -24,6 +25,7 @@ export interface AttemptContext {
   /** Finds the files of a ticket and of its messages. */
   findFiles(ticketId: number): Promise<readonly AttachmentState[]>;
   tokens: TicketTokens;
+  returnAddresses: Pick<ReturnAddresses, 'make'>;
   /** Makes the text part of a mail with HTML. */
   toText(html: string, plain: string): Promise<string>;
   /** From 0 to 1. */
@@ -61,7 +63,7 @@ export async function attemptMail(
     { ...mail, text },
     {
       ticketFiles,
-      sender: { address: from, name: fromName },
+      sender: { address: from, name: fromName, returnAddress: findReturnAddress(context, settings, { ...mail, from }) },
       recipients: addresses,
       tokens,
       openFile,
@@ -69,6 +71,17 @@ export async function attemptMail(
   );
   const outcome = await transport.send(composed, signal);
   return stateAfter(context, mail, invalid.length > 0 ? withInvalid(outcome, invalid) : outcome);
+}
+
+/** The signed address to which failures of a mail are reported; undefined if it is not sent from an enabled mailbox. */
+function findReturnAddress(
+  { returnAddresses }: Pick<AttemptContext, 'returnAddresses'>,
+  { subchannels, returnAddress = null }: SenderSettings,
+  { id, subchannelId, from }: Pick<OutgoingMail, 'id' | 'subchannelId'> & { from: string },
+): string | undefined {
+  if (returnAddress === null || !isMailbox(subchannelId, subchannels)) return undefined;
+  const address = subchannels?.get(subchannelId)?.address ?? '';
+  return comparedAddress(address) === comparedAddress(from) ? returnAddresses.make(returnAddress, from, id) : undefined;
 }
 
 function withInvalid(outcome: MailOutcome, invalid: readonly string[]): MailOutcome {
@@ -111,7 +124,7 @@ export function mailPauseMs(attempts: number, random: number): number | undefine
 
 /** The inputs for composing a mail, besides the mail. */
 export interface ComposeOptions {
-  sender: { address: string; name: string | null };
+  sender: { address: string; name: string | null; returnAddress?: string | undefined };
   /** The recipients of the envelope. The headers name all of `to` and `cc`, also those that the mail has reached. */
   recipients: readonly string[];
   tokens: TicketTokens;
@@ -166,7 +179,7 @@ export function composeMail(
     })
       .compile()
       .createReadStream();
-  return { messageId: mail.messageId, envelope: { from, to: recipients }, open };
+  return { messageId: mail.messageId, envelope: { from: sender.returnAddress ?? from, to: recipients }, open };
 }
 
 function filePart(attachment: AttachmentState, openFile: ComposeOptions['openFile']) {

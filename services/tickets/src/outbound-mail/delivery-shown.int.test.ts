@@ -124,7 +124,7 @@ test('the state of a message whose mailer has died before it reported is reporte
   const change = { deliveryStatus: 'failed', isReported: false };
   await messages.updateOne({ _id: message.conversationId }, { $set: change, $inc: { deliveryRevision: 1 } });
   const database = await tickets.openDatabase();
-  for (const { name, run } of newProcess(tickets, database).tasks) if (name === 'report deliveries') await run();
+  for (const { name, run } of newProcess(tickets, database).tasks) if (name === 'show deliveries') await run();
   await database.close();
   expect(await shown(message.ticketId)).toBe('failed');
   expect(await messages.findOne({ _id: message.conversationId })).toMatchObject({ isReported: true });

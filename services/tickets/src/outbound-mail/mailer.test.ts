@@ -1,7 +1,7 @@
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { createLogger } from '@ticketing/runtime/logger.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import { type OutgoingMail, ticketTokens } from '../message/rules/outgoing-mail.ts';
+import { type OutgoingMail, returnAddresses, ticketTokens } from '../message/rules/outgoing-mail.ts';
 import { type MailerOptions, startMailer } from './mailer.ts';
 import type { ClaimedMail, MailQueue, MailState } from './store.ts';
 import type { MailOutcome, MailTransport } from './transport.ts';
@@ -48,9 +48,10 @@ function start(options: Partial<MailerOptions> & { send?: MailTransport['send'] 
     toText: async (html) => html,
     openFile: async function* () {},
     tokens: ticketTokens(Buffer.alloc(32)),
+    returnAddresses: returnAddresses(Buffer.alloc(32)),
     settings: async () => ({ mailFrom: null, subchannels: new Map() }),
     isCommitted: async () => true,
-    report: async () => undefined,
+    showDelivery: async () => undefined,
     freeMessageId: async () => undefined,
     log: createLogger('test', 'silent'),
     count: () => undefined,

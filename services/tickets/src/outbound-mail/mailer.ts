@@ -4,6 +4,7 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
 import { whileRenewing } from '@ticketing/store/leases/lease.ts';
+import type { MessageReference } from '../message/external-id-store.ts';
 import { type OutgoingMail, recipientsLeft } from '../message/rules/outgoing-mail.ts';
 import type { SenderSettings } from '../ticket/rules/subchannels.ts';
 import { type AttemptContext, attemptMail, stateAfter } from './attempt.ts';
@@ -14,8 +15,8 @@ export interface MailerOptions extends AttemptContext {
   settings(): Promise<SenderSettings>;
   /** Whether the message of a mail is part of its ticket, and the ticket not deleted. */
   isCommitted(mail: OutgoingMail): Promise<boolean>;
-  /** Has the ticket of a mail show the state of the mail. Never fails. */
-  report(mail: OutgoingMail): Promise<void>;
+  /** Has the ticket of a message show the state of its mail, and a failure. Never fails. */
+  showDelivery(message: MessageReference): Promise<void>;
   /** Frees the `Message-ID` of a mail that will not be sent. */
   freeMessageId(mail: OutgoingMail): Promise<void>;
   /** Unix ms. */
@@ -127,7 +128,7 @@ async function sendClaimed(
       count(state.status);
       if (state.error !== null) logError(log, mail, state);
       const isShown = await untilStored(() => queue.settle(claimed, state), stopping);
-      if (isShown) await options.report(mail);
+      if (isShown) await options.showDelivery({ ticketId: mail.ticketId, conversationId: mail.id });
     },
   );
 }

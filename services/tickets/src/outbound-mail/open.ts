@@ -9,12 +9,12 @@ import type { Database } from '@ticketing/store/connection/database.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { isPartOfTicket } from '../message/checks.ts';
 import type { ExternalMessageIdStore } from '../message/external-id-store.ts';
-import type { TicketTokens } from '../message/rules/outgoing-mail.ts';
+import type { ReturnAddresses, TicketTokens } from '../message/rules/outgoing-mail.ts';
 import type { SenderSettings } from '../ticket/rules/subchannels.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import { type MailConfig, openTransport } from './config.ts';
+import type { ReportOutcome } from './failure-store.ts';
 import { type MailerOptions, startMailer } from './mailer.ts';
-import { type ReportDeps, tryToReport } from './report-delivery.ts';
 import { type MailQueue, type MailState, outgoingMailStore, type QueueSize } from './store.ts';
 
 /** The mailer of this process. */
@@ -26,14 +26,15 @@ interface Mailer {
 }
 
 interface MailerDeps {
-  tickets: Pick<TicketStore, 'findMessages' | 'setDelivery'>;
-  conversations: ReportDeps['conversations'];
+  tickets: Pick<TicketStore, 'findMessages'>;
   externalMessageIds: Pick<ExternalMessageIdStore, 'freeOne'>;
   files: Pick<FileStore, 'read'>;
   /** Finds the files of a ticket and of its messages. */
   findFiles(ticketId: number): Promise<readonly AttachmentState[]>;
   toText: MailerOptions['toText'];
   ticketTokens: TicketTokens;
+  returnAddresses: ReturnAddresses;
+  showDelivery: MailerOptions['showDelivery'];
   settings(): Promise<SenderSettings>;
 }
 
@@ -48,7 +49,7 @@ interface MailerKit {
 
 /** Opens the mailer, and registers its metrics. */
 export function openMailer(
-  { tickets, conversations, externalMessageIds, files, findFiles, toText, ticketTokens, settings }: MailerDeps,
+  { tickets, externalMessageIds, files, ticketTokens, ...deps }: MailerDeps,
   { config, database, log, runtime, metrics }: MailerKit,
 ): Mailer {
   const queue = outgoingMailStore(database.connection);
@@ -61,12 +62,10 @@ export function openMailer(
       const { transport, description, maxConcurrent } = openTransport(config.mail);
       log.info(description);
       running = startMailer({
-        ...{ queue, transport, maxConcurrent, log, count, settings },
+        ...{ ...deps, queue, transport, maxConcurrent, log, count },
         tokens: ticketTokens,
-        ...{ findFiles, toText },
         openFile: ({ key, size }) => files.read(key, { start: 0, end: size }),
         isCommitted: ({ ticketId, id }) => isPartOfTicket({ tickets }, { ticketId, conversationId: id }),
-        report: ({ ticketId, id }) => tryToReport({ tickets, conversations }, log, { ticketId, conversationId: id }),
         freeMessageId: ({ messageId, ticketId, id }) =>
           externalMessageIds.freeOne(messageId, { ticketId, conversationId: id }),
         opened: database.opened,
@@ -79,6 +78,18 @@ export function openMailer(
 }
 
 const outcomes = { sent: 'sent', queued: 'deferred', failed: 'failed' } as const;
+
+/** Registers the metric of the reports of mail servers. Source: docs/reference/guarantees.md, What is measured. */
+export function measureReports(registry: Registry): (outcome: ReportOutcome) => void {
+  const reports = new Counter({
+    name: 'mail_delivery_reports_total',
+    help: 'Delivery reports that were received: failed (a recipient was not reached), delayed, known (nothing new) or foreign (about no message of ours).',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of ['failed', 'delayed', 'known', 'foreign'] as const) reports.inc({ outcome }, 0);
+  return (outcome) => reports.inc({ outcome });
+}
 
 /**
  * Registers the metrics of outgoing mails. Every process of the service measures the queue in the store at each scrape,

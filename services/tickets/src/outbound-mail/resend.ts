@@ -11,13 +11,13 @@ import type { ConversationStore } from '../message/store.ts';
 import type { MessageViews } from '../message/views.ts';
 import { ticketSubject } from '../ticket/store/document.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import { type ReportDeps, tryToReport } from './report-delivery.ts';
+import { type ShowDeps, tryToShow } from './show-delivery.ts';
 
 interface ResendDeps {
   tickets: Pick<TicketStore, 'findMessages'>;
   conversations: ConversationStore;
   views: Pick<MessageViews, 'single'>;
-  reports: ReportDeps;
+  deliveries: ShowDeps;
   mailQueue: { wake(): void };
   runtime: Runtime;
 }
@@ -39,13 +39,18 @@ export async function resendConversation(
   const isQueued =
     hasFailed &&
     (await deps.conversations.update(stored, {
-      set: { deliveryStatus: DeliveryStatus.QUEUED, modifiedAt: secondsNow(deps.runtime) },
-      mail: { ...mail, attempts: 0, nextAttemptAt: new Date(0), lastError: null },
+      set: { deliveryStatus: DeliveryStatus.QUEUED, deliveryError: null, modifiedAt: secondsNow(deps.runtime) },
+      mail: {
+        ...mail,
+        ...{ attempts: 0, nextAttemptAt: new Date(0), lastError: null },
+        reached: mail.reached.filter((address) => !stored.bounced.includes(address)),
+      },
+      bounced: [],
     }));
   if (!isQueued) {
     throw new DomainError('failed_precondition', 'message_not_failed', 'Only a mail that has failed is sent again.');
   }
-  await tryToReport(deps.reports, call.log, { ticketId, conversationId });
+  await tryToShow(deps.deliveries, call.log, { ticketId, conversationId });
   deps.mailQueue.wake();
   call.idempotency?.addSubject(ticketSubject(ticketId));
   return {

@@ -4,9 +4,11 @@ import type { Query } from '@ticketing/store/document/field-query.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import { openLeases } from '@ticketing/store/leases/lease.ts';
 import type { Connection } from 'mongoose';
-import type { OutgoingMail } from '../message/rules/outgoing-mail.ts';
+import { type DeliveryFailure, findCode, toError } from '../message/rules/delivery-report.ts';
+import { type OutgoingMail, recipientsLeft } from '../message/rules/outgoing-mail.ts';
 import { type ConversationDocument, conversationCollection } from '../message/schema.ts';
 import { fromDocument } from '../message/store.ts';
+import { oneLine } from '../rules/mail-headers.ts';
 
 /** The messages that have to be sent as mails. Errors of every operation: store_unavailable. */
 export interface MailQueue {
@@ -14,7 +16,7 @@ export interface MailQueue {
   claim(): Promise<ClaimedMail | undefined>;
   /** Keeps a claim. */
   renew(claimed: ClaimedMail): Promise<void>;
-  /** Ends a claim with the state of the mail. Returns whether its ticket is to show that. */
+  /** Ends a claim with the state of the mail. Returns whether its ticket is to show that, or a failure. */
   settle(claimed: ClaimedMail, state: MailState): Promise<boolean>;
   /** Ends a claim without an attempt. */
   postpone(claimed: ClaimedMail, delayMs: number): Promise<void>;
@@ -83,20 +85,38 @@ export function outgoingMailStore(connection: Connection): MailQueue {
     },
     async settle(claimed, state) {
       const isSettled = state.status === 'sent' ? isSame(claimed) : { ...isHeld(claimed), ...isSame(claimed) };
+      const failure = findFailure(claimed, state, serverTime(connection));
+      const isFinal = state.status === 'failed';
       const set = {
-        deliveryStatus: state.status,
         'mail.attempts': state.attempts,
         'mail.reached': [...state.reached],
         'mail.lastError': state.error,
         'mail.nextAttemptAt': state.status === 'queued' ? dueIn(state.pauseMs) : null,
         isReported: false,
         lease: null,
+        ...(isFinal && { hasFailures: true }),
       };
-      const options = { projection: { reportsDelivery: 1 } } as const;
-      const settled = await storeCall(() =>
-        conversations.findOneAndUpdate({ ...isSettled, ...isQueued }, { $set: set, ...oneChange }, options),
-      );
-      return settled?.reportsDelivery ?? false;
+      const update = (filter: Query, changed: Query) => {
+        const change: Query = {
+          $set: { ...set, ...changed },
+          ...oneChange,
+          ...(isFinal && failure ? { $push: { failures: failure } } : {}),
+        };
+        const options = { projection: { reportsDelivery: 1, hasFailures: 1 }, returnDocument: 'after' } as const;
+        return storeCall(() =>
+          conversations.findOneAndUpdate({ ...isSettled, ...isQueued, ...filter }, change, options),
+        );
+      };
+      const hasBounced = { 'bounced.0': { $exists: true } };
+      const deliveryError = failure ? toError(failure) : null;
+      // A recipient who was reported as failed stays so.
+      const settled =
+        (await update({ $nor: [hasBounced] }, { deliveryStatus: state.status, deliveryError })) ??
+        (await update(hasBounced, {
+          deliveryStatus: state.status === 'queued' ? 'queued' : 'failed',
+          ...(isFinal && { deliveryError }),
+        }));
+      return settled?.reportsDelivery || settled?.hasFailures || false;
     },
     async postpone(claimed, delayMs) {
       await end(isHeld(claimed), { 'mail.nextAttemptAt': dueIn(delayMs) });
@@ -120,6 +140,27 @@ export function outgoingMailStore(connection: Connection): MailQueue {
         return found ?? { count: 0, oldestAt: undefined };
       }),
   };
+}
+
+/** Finds what an attempt did not achieve; undefined if nothing is left. Units: `nowMs` in Unix ms. */
+function findFailure({ mail }: ClaimedMail, { error, reached }: MailState, nowMs: number): DeliveryFailure | undefined {
+  if (error === null) return undefined;
+  const { addresses, invalid } = recipientsLeft({ ...mail, reached });
+  const reason = { code: findCode(error), text: shownError(error) };
+  const reasons = [...addresses, ...invalid].map((recipient) => ({ ...reason, recipient }));
+  return {
+    id: `mail ${mail.id} ${nowMs}`,
+    at: Math.floor(nowMs / 1000),
+    reasons: reasons.length > 0 ? reasons : [{ ...reason, recipient: null }],
+  };
+}
+
+/** An error as people may see it: the reply of the mail server, else without names of hosts and files. */
+function shownError(error: string): string {
+  const text = oneLine(error);
+  const reply = /(?<![\d.:])[45]\d\d[ -].*/.exec(text)?.[0];
+  const code = /^E[A-Z]+/.exec(text)?.[0];
+  return reply ?? (code === undefined ? text : `The mail could not be handed over (${code}).`);
 }
 
 function toOutgoingMail(document: ConversationDocument): OutgoingMail {

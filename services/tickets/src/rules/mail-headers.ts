@@ -32,6 +32,11 @@ export function normalAddress(address: string): string | undefined {
   return host === '' ? undefined : `${address.slice(0, at)}@${host}`;
 }
 
+/** The spelling in which the addresses of mail servers are compared, which take different ones for one address. */
+export function comparedAddress(address: string): string {
+  return foldedAddress(normalAddress(address) ?? address);
+}
+
 const noReplyPattern =
   /(?:^|[._+-])(?:no[._-]?repl(?:y|ies)|do[._-]?not[._-]?reply|mailer-daemon|(?:kein|nicht)e?[._-]?antwort(?:en)?|ne[._-]?pas[._-]?repondre|no[._-]?respond(?:er|a)|n(?:a|ã)o[._-]?responda|non[._-]?rispondere|niet[._-]?(?:be)?antwoorden|geen[._-]?antwoord|(?:svar[._-]?)?ikke[._-]?svar|svar[._-]?(?:ikke|inte)|(?:ej|inte)[._-]?svar|nie[._-]?odpowiada[cj]|neodpov[ií]dat|nincs[._-]?v[aá]lasz|ne[._-]?valaszoljon|nu[._-]?r[aă]spunde(?:ti|ți)?|ne[._-]?odgovarajte?|yanitlama|ala[._-]?vastaa)(?=[._+\d-]|$)/i;
 

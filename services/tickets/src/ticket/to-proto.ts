@@ -21,6 +21,7 @@ const types: Record<TicketEvent['type'], TicketChangeType> = {
   'ticket.deleted': TicketChangeType.TICKET_DELETED,
   'conversation.created': TicketChangeType.CONVERSATION_CREATED,
   'conversation.published': TicketChangeType.CONVERSATION_PUBLISHED,
+  'conversation.failed': TicketChangeType.CONVERSATION_FAILED,
   'intent.executed': TicketChangeType.INTENT_EXECUTED,
 };
 const causes: Record<TicketEvent['cause'], ChangeCause> = {
@@ -30,6 +31,7 @@ const causes: Record<TicketEvent['cause'], ChangeCause> = {
   schedule: ChangeCause.SCHEDULE,
   message: ChangeCause.MESSAGE,
   execution: ChangeCause.EXECUTION,
+  deliveryFailed: ChangeCause.DELIVERY_FAILED,
 };
 
 /** The message for the event that a ticket has changed. Source: docs/reference/api.md, Events. */

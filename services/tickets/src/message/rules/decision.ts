@@ -5,7 +5,7 @@ import { foldedAddress } from '../../rules/mail-headers.ts';
 import { type MailThread, mailThread, referencesTo } from '../../rules/mail-thread.ts';
 import { setFields } from '../../ticket/rules/change.ts';
 import type { TicketDecision } from '../../ticket/rules/decision.ts';
-import { conversationEvent, updatedEvent } from '../../ticket/rules/event.ts';
+import { conversationEvent, failedEvent, updatedEvent } from '../../ticket/rules/event.ts';
 import type { TicketInput, TicketState } from '../../ticket/rules/fields.ts';
 import type { AddressedTicket } from '../../ticket/rules/reply-recipients.ts';
 import type { MessageWords } from '../../ticket/rules/search-words.ts';
@@ -32,6 +32,8 @@ export interface MessageContext {
   replyTo?: readonly string[];
   /** Its thread, if it is a received mail. By default it continues the thread of the ticket. */
   thread?: MailThread | null;
+  /** The message whose failure this note is about, and whether the note opens the ticket. */
+  failed?: { conversationId: number; opens: boolean } | undefined;
   /** The other fields that the message changes in its ticket. */
   input?: TicketInput;
   /** Its search words. */
@@ -80,11 +82,11 @@ export function decideDeletedNote(
 function decide(
   ticket: TicketState,
   message: ConversationState,
-  { now, header, isProgrammatic = false, participant, input = {}, words, ...mail }: MessageContext,
+  { now, header, isProgrammatic = false, participant, failed, input = {}, words, ...mail }: MessageContext,
   type: 'conversation.created' | 'conversation.published',
   step: 'added' | 'published',
 ): TicketDecision {
-  const reopens = message.direction === Direction.IN && ticket.status !== TicketStatus.OPEN;
+  const reopens = (failed?.opens || message.direction === Direction.IN) && ticket.status !== TicketStatus.OPEN;
   const isLatest = participant === undefined || isParticipant(ticket, participant);
   const changed: TicketInput = {
     ...input,
@@ -94,7 +96,9 @@ function decide(
     ...(reopens ? { status: TicketStatus.OPEN } : {}),
   };
   const change = setFields(ticket, isProgrammatic ? {} : changed, now);
-  const event = conversationEvent(type, ticket, change, header, message);
+  const event = failed
+    ? failedEvent(ticket, change, header, failed.conversationId)
+    : conversationEvent(type, ticket, change, header, message);
   return { change: { ...change, event }, conversation: { [step]: message.id, words } };
 }
 

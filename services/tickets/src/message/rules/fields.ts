@@ -21,6 +21,7 @@ import {
   texts,
   time,
 } from '../../ticket/rules/fields.ts';
+import type { DeliveryError } from './delivery-report.ts';
 
 /** Every stored field of a message, under its name in the contract if that has it. */
 export const conversationFields = {
@@ -58,6 +59,8 @@ export const conversationFields = {
   namedRecipients: texts(),
   /** Why a message that was to be sent is not. */
   notSentReason: enumText<NotSentReason | null>(NotSentReasonSchema, null),
+  /** The last failure of its delivery. */
+  deliveryError: mixed<DeliveryError | null>(null),
   createdAt: time(),
   modifiedAt: time(),
 };

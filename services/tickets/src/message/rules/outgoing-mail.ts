@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { cutChars } from '@ticketing/runtime/cut-text.ts';
 import { isEmailAddress, normalAddress } from '../../rules/mail-headers.ts';
+import { fillReturnAddress, signedTag } from '../../ticket/rules/subchannels.ts';
 import type { ConversationState } from './fields.ts';
 
 /** A message that is sent, or was sent, as a mail. Units: times in Unix seconds. */
@@ -36,7 +37,10 @@ export function newMessageId(unique: string, from: string | null): string {
  * The recipients that a mail has not reached yet, each once, and the e-mail addresses among them to which no mail can be
  * sent. Numbers and names, which the messages of other channels have, are no recipients.
  */
-export function recipientsLeft({ to, cc, bcc, reached }: OutgoingMail): { addresses: string[]; invalid: string[] } {
+export function recipientsLeft({ to, cc, bcc, reached }: Pick<OutgoingMail, 'to' | 'cc' | 'bcc' | 'reached'>): {
+  addresses: string[];
+  invalid: string[];
+} {
   const all = [...new Set([...to, ...cc, ...bcc])].filter(isEmailAddress);
   const addresses = new Set(all.flatMap((address) => normalAddress(address) ?? []));
   return {
@@ -59,6 +63,42 @@ export interface TicketTokens {
 /** The header with the token of the ticket in every mail that this system sends, by which it knows its own mails. */
 export const ticketTokenHeader = 'X-Ticketing-Ticket';
 
+/** Makes and reads the signed addresses to which mail servers report that a message has failed. */
+export interface ReturnAddresses {
+  /**
+   * The address for a message that is sent from a mailbox, in the form of the setting `returnAddress`; undefined if that
+   * is not valid, or too long.
+   */
+  make(form: string, mailbox: string, conversationId: number): string | undefined;
+  /** The message of an address, whatever its form was; undefined if it is not signed. */
+  find(address: string): number | undefined;
+}
+
+const maxLocalChars = 64;
+
+/**
+ * Makes the return addresses of a key. Their signature is as that of `ticketTokens`.
+ *
+ * Source: docs/reference/api.md, Delivery reports.
+ */
+export function returnAddresses(key: Buffer): ReturnAddresses {
+  const sign = (id: string) => letters(createHmac('sha256', key).update(`message ${id}`).digest());
+  return {
+    make(form, mailbox, conversationId) {
+      const address = fillReturnAddress(form, mailbox, `${conversationId}-${sign(String(conversationId))}`);
+      return address.lastIndexOf('@') > maxLocalChars ? undefined : normalAddress(address);
+    },
+    find(address) {
+      const [, id = '', signature = ''] = signedTag.exec(address) ?? [];
+      return id !== '' && isSignature(signature, sign(id)) ? Number(id) : undefined;
+    },
+  };
+}
+
+function isSignature(given: string, expected: string): boolean {
+  return timingSafeEqual(Buffer.from(given.toLowerCase()), Buffer.from(expected));
+}
+
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const signatureLength = 8;
 const tokenPattern = /\[#(\d{1,10})-([a-z2-7]{8})\]/gi;
@@ -73,8 +113,7 @@ const maxSubjectLength = 998;
  */
 export function ticketTokens(key: Buffer): TicketTokens {
   const sign = (ticketId: string) => letters(createHmac('sha256', key).update(`ticket ${ticketId}`).digest());
-  const isValid = (ticketId: string, signature: string) =>
-    timingSafeEqual(Buffer.from(signature.toLowerCase()), Buffer.from(sign(ticketId)));
+  const isValid = (ticketId: string, signature: string) => isSignature(signature, sign(ticketId));
   return {
     mark(subject, ticketId) {
       const token = `[#${ticketId}-${sign(String(ticketId))}]`;

@@ -13,6 +13,7 @@ export interface TicketEvent {
     | 'ticket.deleted'
     | 'conversation.created'
     | 'conversation.published'
+    | 'conversation.failed'
     | 'intent.executed';
   /** The version of the ticket after it. */
   version: number;
@@ -21,7 +22,7 @@ export interface TicketEvent {
   occurredAt: number;
   changes: readonly FieldChange[];
   actor: EventActor;
-  cause: 'request' | 'analysis' | 'refresh' | 'schedule' | 'message' | 'execution';
+  cause: 'request' | 'analysis' | 'refresh' | 'schedule' | 'message' | 'execution' | 'deliveryFailed';
   /** Set if the ticket was opened because its `dueBy` passed. */
   autoOpenedDueToDueDate?: true;
   /** The message that it is about. */
@@ -59,6 +60,16 @@ export function conversationEvent(
 ): TicketEvent {
   const cause = message.direction === Direction.IN ? 'message' : 'request';
   return { ...event(type, before, change, header), conversationId: message.id, cause };
+}
+
+/** Makes the event of a message that has not arrived, with what that changed in its ticket. */
+export function failedEvent(
+  before: TicketState,
+  change: TicketChange,
+  header: EventHeader,
+  conversationId: number,
+): TicketEvent {
+  return { ...event('conversation.failed', before, change, header), conversationId, cause: 'deliveryFailed' };
 }
 
 /** Makes the event of an executed intent, with what the execution changed in its ticket. */

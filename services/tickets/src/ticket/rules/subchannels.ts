@@ -1,6 +1,6 @@
 import { Channel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import type { Violation } from '@ticketing/errors/domain-error.ts';
-import { foldedAddress, normalAddress } from '../../rules/mail-headers.ts';
+import { comparedAddress, foldedAddress, normalAddress } from '../../rules/mail-headers.ts';
 import type { TicketInput, TicketState } from './fields.ts';
 import type { HeaderRules, ProgramRules } from './spam.ts';
 
@@ -25,6 +25,8 @@ export interface SenderSettings {
   /** The sender of the installation. */
   mailFrom: string | null;
   subchannels: Subchannels;
+  /** The form of signed return addresses; null without them. */
+  returnAddress?: string | null;
 }
 
 /** The violation in the subchannel of a request, if it is unknown or disabled. `pointer` is that of its object. */
@@ -72,12 +74,18 @@ interface Sender {
  */
 export function chooseSender({ subchannels, mailFrom }: SenderSettings, ids: readonly (number | null)[]): Sender {
   const mailboxes = ids.flatMap((id) => {
-    const subchannel = id === null ? undefined : subchannels?.get(id);
-    return subchannel?.enabled && subchannel.channel === Channel.EMAIL ? [{ id, ...subchannel }] : [];
+    const subchannel = isMailbox(id, subchannels) ? subchannels?.get(id) : undefined;
+    return subchannel ? [{ id, ...subchannel }] : [];
   });
   const mailbox = mailboxes.find(({ address = '' }) => normalAddress(address) !== undefined);
   const fromName = (mailbox ?? mailboxes[0])?.name ?? null;
   return { from: mailbox?.address ?? mailFrom, fromName, mailboxId: mailbox?.id ?? null };
+}
+
+/** Whether a subchannel is an enabled mailbox. */
+export function isMailbox(id: number | null, subchannels: Subchannels): id is number {
+  const { enabled, channel } = (id === null ? undefined : subchannels?.get(id)) ?? {};
+  return enabled === true && channel === Channel.EMAIL;
 }
 
 /** The sender of a mail: as `chooseSender`, and the default mailbox before the sender of the installation. */
@@ -110,16 +118,24 @@ export function findMailboxes(addresses: readonly string[], subchannels: Subchan
   return [...new Set(found)];
 }
 
-/** Returns whether an address is one of ours: that of a mailbox, also of a disabled one, or the sender of the installation. */
-export function ownAddresses({ subchannels, mailFrom }: SenderSettings): (address: string) => boolean {
+/**
+ * Returns whether an address is one of ours: that of a mailbox, also of a disabled one, a return address of it, or the
+ * sender of the installation.
+ */
+export function ownAddresses({
+  subchannels,
+  mailFrom,
+  returnAddress = null,
+}: SenderSettings): (address: string) => boolean {
   const mailboxes = [...(subchannels?.values() ?? [])].filter(({ channel }) => channel === Channel.EMAIL);
-  // Mail servers take some different spellings for one address.
-  const normal = (address: string) => foldedAddress(normalAddress(address) ?? address);
-  const own = new Set([mailFrom, ...mailboxes.map(({ address }) => address)].map((one) => normal(one ?? '')));
+  const own = new Set([mailFrom, ...mailboxes.map(({ address }) => address)].map((one) => comparedAddress(one ?? '')));
   own.delete('');
+  const returned = new Set(
+    returnAddress === null ? [] : [...own].map((one) => fillReturnAddress(returnAddress, one, '')),
+  );
   return (address) => {
-    const sought = normal(address);
-    return own.has(sought) || own.has(withoutTag(sought));
+    const sought = comparedAddress(address);
+    return own.has(sought) || own.has(withoutTag(sought)) || returned.has(sought.replace(signedTag, '@'));
   };
 }
 
@@ -133,6 +149,16 @@ export function programRules(settings: SenderSettings & { headerRules: HeaderRul
       return isOwn(address);
     },
   };
+}
+
+/** The signed tag at the end of the name of a return address: the id of a message, and its signature. */
+export const signedTag = /(?<=^|[._+=-])(\d{1,10})-([a-z2-7]{8})@(?=[^@]*$)/i;
+
+/** Fills the form of a return address with a mailbox and a tag. */
+export function fillReturnAddress(form: string, mailbox: string, tag: string): string {
+  const at = mailbox.lastIndexOf('@');
+  const values: Record<string, string> = { name: mailbox.slice(0, at), domain: mailbox.slice(at + 1), tag };
+  return form.replace(/\{(name|domain|tag)\}/g, (_, name: string) => values[name] ?? '');
 }
 
 function withoutTag(address: string): string {

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file ticketing/tickets/v1/conversation.proto.
  */
 export const file_ticketing_tickets_v1_conversation: GenFile = /*@__PURE__*/
-  fileDesc("Cid0aWNrZXRpbmcvdGlja2V0cy92MS9jb252ZXJzYXRpb24ucHJvdG8SFHRpY2tldGluZy50aWNrZXRzLnYxIpIICgxDb252ZXJzYXRpb24SCgoCaWQYASABKAUSEQoJdGlja2V0X2lkGAIgASgFEi8KBHR5cGUYAyABKA4yIS50aWNrZXRpbmcudGlja2V0cy52MS5Db250ZW50VHlwZRIyCglkaXJlY3Rpb24YBCABKA4yHy50aWNrZXRpbmcudGlja2V0cy52MS5EaXJlY3Rpb24SDwoHcHJpdmF0ZRgFIAEoCBIQCghpc19kcmFmdBgGIAEoCBIRCgRmcm9tGAcgASgJSACIAQESFgoJZnJvbV9uYW1lGAggASgJSAGIAQESCgoCdG8YCSADKAkSCgoCY2MYCiADKAkSCwoDYmNjGAsgAygJEhQKB3N1YmplY3QYDCABKAlIAogBARIRCgRib2R5GA0gASgJSAOIAQESFwoKYm9keV9wbGFpbhgOIAEoCUgEiAEBEhcKCmJvZHlfY2xlYW4YDyABKAlIBYgBARIVCghhZ2VudF9pZBgQIAEoBUgGiAEBEjgKBnNlbmRlchgRIAEoCzIoLnRpY2tldGluZy50aWNrZXRzLnYxLkNvbnZlcnNhdGlvblNlbmRlchISCgppbnRlbnRfaWRzGBIgAygFEjUKC2F0dGFjaG1lbnRzGBMgAygLMiAudGlja2V0aW5nLnRpY2tldHMudjEuQXR0YWNobWVudBIaCg1zdWJjaGFubmVsX2lkGBQgASgFSAeIAQESJQoYZXh0ZXJuYWxfY29udmVyc2F0aW9uX2lkGBUgASgJSAiIAQESPQoPZGVsaXZlcnlfc3RhdHVzGBYgASgOMiQudGlja2V0aW5nLnRpY2tldHMudjEuRGVsaXZlcnlTdGF0dXMSQQoPbm90X3NlbnRfcmVhc29uGBsgASgOMiMudGlja2V0aW5nLnRpY2tldHMudjEuTm90U2VudFJlYXNvbkgJiAEBEi4KCmNyZWF0ZWRfYXQYFyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC21vZGlmaWVkX2F0GBggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgttb2RpZmllZF9ieRgZIAEoBUgKiAEBEhkKDHB1Ymxpc2hlZF9ieRgaIAEoBUgLiAEBQgcKBV9mcm9tQgwKCl9mcm9tX25hbWVCCgoIX3N1YmplY3RCBwoFX2JvZHlCDQoLX2JvZHlfcGxhaW5CDQoLX2JvZHlfY2xlYW5CCwoJX2FnZW50X2lkQhAKDl9zdWJjaGFubmVsX2lkQhsKGV9leHRlcm5hbF9jb252ZXJzYXRpb25faWRCEgoQX25vdF9zZW50X3JlYXNvbkIOCgxfbW9kaWZpZWRfYnlCDwoNX3B1Ymxpc2hlZF9ieSJmChJDb252ZXJzYXRpb25TZW5kZXISDwoCaWQYASABKAVIAIgBARIRCgRuYW1lGAIgASgJSAGIAQESEgoFZW1haWwYAyABKAlIAogBAUIFCgNfaWRCBwoFX25hbWVCCAoGX2VtYWlsIqcCCgpBdHRhY2htZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSCwoDdXJsGAMgASgJEgwKBHNpemUYBCABKAUSFAoMY29udGVudF90eXBlGAUgASgJEhgKC2ZpbGVfZW5kaW5nGAYgASgJSACIAQESDgoGaW5saW5lGAcgASgIEhcKCmNvbnRlbnRfaWQYCyABKAlIAYgBARISCgV3aWR0aBgIIAEoBUgCiAEBEhMKBmhlaWdodBgJIAEoBUgDiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg4KDF9maWxlX2VuZGluZ0INCgtfY29udGVudF9pZEIICgZfd2lkdGhCCQoHX2hlaWdodCKDAQoPQXR0YWNobWVudElucHV0Eh8KBG5hbWUYASABKAlCDIq1GAggASjAAogBAUgAiAEBEh4KA3VybBgCIAEoCUIMirUYCCiAQFoDdXJpSAGIAQESEwoGYmFzZTY0GAMgASgJSAKIAQFCBwoFX25hbWVCBgoEX3VybEIJCgdfYmFzZTY0IsMBChREcmFmdEF0dGFjaG1lbnRJbnB1dBIRCgRuYW1lGAEgASgJSACIAQESEAoDdXJsGAIgASgJSAGIAQESEwoGYmFzZTY0GAMgASgJSAKIAQESJAoCaWQYBCABKAlCE4q1GA9iDV5bYS16MC05XXs4fSRIA4gBATookrUYJHRpY2tldGluZy50aWNrZXRzLnYxLkF0dGFjaG1lbnRJbnB1dEIHCgVfbmFtZUIGCgRfdXJsQgkKB19iYXNlNjRCBQoDX2lkIoUBCg5NZXNzYWdlQ29udGVudBIgCgdtZXNzYWdlGAEgASgJQgqKtRgGCAEwgIBASACIAQESPAoEdHlwZRgCIAEoDjIhLnRpY2tldGluZy50aWNrZXRzLnYxLkNvbnRlbnRUeXBlQgaKtRgCCAFIAYgBAUIKCghfbWVzc2FnZUIHCgVfdHlwZSqdAQoORGVsaXZlcnlTdGF0dXMSHwobREVMSVZFUllfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGAoUREVMSVZFUllfU1RBVFVTX05PTkUQARIaChZERUxJVkVSWV9TVEFUVVNfUVVFVUVEEAISGAoUREVMSVZFUllfU1RBVFVTX1NFTlQQAxIaChZERUxJVkVSWV9TVEFUVVNfRkFJTEVEEAQq1gEKDU5vdFNlbnRSZWFzb24SHwobTk9UX1NFTlRfUkVBU09OX1VOU1BFQ0lGSUVEEAASMgocTk9UX1NFTlRfUkVBU09OX05PX1JFQ0lQSUVOVBABGhCKtRgMbm9fcmVjaXBpZW50EkIKJE5PVF9TRU5UX1JFQVNPTl9DSEFOTkVMX1dJVEhPVVRfTUFJTBACGhiKtRgUY2hhbm5lbF93aXRob3V0X21haWwSLAoZTk9UX1NFTlRfUkVBU09OX05PX1NFTkRFUhADGg2KtRgJbm9fc2VuZGVyKlkKC0NvbnRlbnRUeXBlEhwKGENPTlRFTlRfVFlQRV9VTlNQRUNJRklFRBAAEhUKEUNPTlRFTlRfVFlQRV9URVhUEAESFQoRQ09OVEVOVF9UWVBFX0hUTUwQAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums]);
+  fileDesc("Cid0aWNrZXRpbmcvdGlja2V0cy92MS9jb252ZXJzYXRpb24ucHJvdG8SFHRpY2tldGluZy50aWNrZXRzLnYxIucICgxDb252ZXJzYXRpb24SCgoCaWQYASABKAUSEQoJdGlja2V0X2lkGAIgASgFEi8KBHR5cGUYAyABKA4yIS50aWNrZXRpbmcudGlja2V0cy52MS5Db250ZW50VHlwZRIyCglkaXJlY3Rpb24YBCABKA4yHy50aWNrZXRpbmcudGlja2V0cy52MS5EaXJlY3Rpb24SDwoHcHJpdmF0ZRgFIAEoCBIQCghpc19kcmFmdBgGIAEoCBIRCgRmcm9tGAcgASgJSACIAQESFgoJZnJvbV9uYW1lGAggASgJSAGIAQESCgoCdG8YCSADKAkSCgoCY2MYCiADKAkSCwoDYmNjGAsgAygJEhQKB3N1YmplY3QYDCABKAlIAogBARIRCgRib2R5GA0gASgJSAOIAQESFwoKYm9keV9wbGFpbhgOIAEoCUgEiAEBEhcKCmJvZHlfY2xlYW4YDyABKAlIBYgBARIVCghhZ2VudF9pZBgQIAEoBUgGiAEBEjgKBnNlbmRlchgRIAEoCzIoLnRpY2tldGluZy50aWNrZXRzLnYxLkNvbnZlcnNhdGlvblNlbmRlchISCgppbnRlbnRfaWRzGBIgAygFEjUKC2F0dGFjaG1lbnRzGBMgAygLMiAudGlja2V0aW5nLnRpY2tldHMudjEuQXR0YWNobWVudBIaCg1zdWJjaGFubmVsX2lkGBQgASgFSAeIAQESJQoYZXh0ZXJuYWxfY29udmVyc2F0aW9uX2lkGBUgASgJSAiIAQESPQoPZGVsaXZlcnlfc3RhdHVzGBYgASgOMiQudGlja2V0aW5nLnRpY2tldHMudjEuRGVsaXZlcnlTdGF0dXMSQQoPbm90X3NlbnRfcmVhc29uGBsgASgOMiMudGlja2V0aW5nLnRpY2tldHMudjEuTm90U2VudFJlYXNvbkgJiAEBEkAKDmRlbGl2ZXJ5X2Vycm9yGBwgASgLMiMudGlja2V0aW5nLnRpY2tldHMudjEuRGVsaXZlcnlFcnJvckgKiAEBEi4KCmNyZWF0ZWRfYXQYFyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC21vZGlmaWVkX2F0GBggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgttb2RpZmllZF9ieRgZIAEoBUgLiAEBEhkKDHB1Ymxpc2hlZF9ieRgaIAEoBUgMiAEBQgcKBV9mcm9tQgwKCl9mcm9tX25hbWVCCgoIX3N1YmplY3RCBwoFX2JvZHlCDQoLX2JvZHlfcGxhaW5CDQoLX2JvZHlfY2xlYW5CCwoJX2FnZW50X2lkQhAKDl9zdWJjaGFubmVsX2lkQhsKGV9leHRlcm5hbF9jb252ZXJzYXRpb25faWRCEgoQX25vdF9zZW50X3JlYXNvbkIRCg9fZGVsaXZlcnlfZXJyb3JCDgoMX21vZGlmaWVkX2J5Qg8KDV9wdWJsaXNoZWRfYnkiZgoSQ29udmVyc2F0aW9uU2VuZGVyEg8KAmlkGAEgASgFSACIAQESEQoEbmFtZRgCIAEoCUgBiAEBEhIKBWVtYWlsGAMgASgJSAKIAQFCBQoDX2lkQgcKBV9uYW1lQggKBl9lbWFpbCKHAQoNRGVsaXZlcnlFcnJvchIRCgRjb2RlGAEgASgJSACIAQESDAoEdGV4dBgCIAEoCRImCgJhdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJcmVjaXBpZW50GAQgASgJSAGIAQFCBwoFX2NvZGVCDAoKX3JlY2lwaWVudCKnAgoKQXR0YWNobWVudBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEgsKA3VybBgDIAEoCRIMCgRzaXplGAQgASgFEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRIYCgtmaWxlX2VuZGluZxgGIAEoCUgAiAEBEg4KBmlubGluZRgHIAEoCBIXCgpjb250ZW50X2lkGAsgASgJSAGIAQESEgoFd2lkdGgYCCABKAVIAogBARITCgZoZWlnaHQYCSABKAVIA4gBARIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfZmlsZV9lbmRpbmdCDQoLX2NvbnRlbnRfaWRCCAoGX3dpZHRoQgkKB19oZWlnaHQigwEKD0F0dGFjaG1lbnRJbnB1dBIfCgRuYW1lGAEgASgJQgyKtRgIIAEowAKIAQFIAIgBARIeCgN1cmwYAiABKAlCDIq1GAgogEBaA3VyaUgBiAEBEhMKBmJhc2U2NBgDIAEoCUgCiAEBQgcKBV9uYW1lQgYKBF91cmxCCQoHX2Jhc2U2NCLDAQoURHJhZnRBdHRhY2htZW50SW5wdXQSEQoEbmFtZRgBIAEoCUgAiAEBEhAKA3VybBgCIAEoCUgBiAEBEhMKBmJhc2U2NBgDIAEoCUgCiAEBEiQKAmlkGAQgASgJQhOKtRgPYg1eW2EtejAtOV17OH0kSAOIAQE6KJK1GCR0aWNrZXRpbmcudGlja2V0cy52MS5BdHRhY2htZW50SW5wdXRCBwoFX25hbWVCBgoEX3VybEIJCgdfYmFzZTY0QgUKA19pZCKFAQoOTWVzc2FnZUNvbnRlbnQSIAoHbWVzc2FnZRgBIAEoCUIKirUYBggBMICAQEgAiAEBEjwKBHR5cGUYAiABKA4yIS50aWNrZXRpbmcudGlja2V0cy52MS5Db250ZW50VHlwZUIGirUYAggBSAGIAQFCCgoIX21lc3NhZ2VCBwoFX3R5cGUqnQEKDkRlbGl2ZXJ5U3RhdHVzEh8KG0RFTElWRVJZX1NUQVRVU19VTlNQRUNJRklFRBAAEhgKFERFTElWRVJZX1NUQVRVU19OT05FEAESGgoWREVMSVZFUllfU1RBVFVTX1FVRVVFRBACEhgKFERFTElWRVJZX1NUQVRVU19TRU5UEAMSGgoWREVMSVZFUllfU1RBVFVTX0ZBSUxFRBAEKtYBCg1Ob3RTZW50UmVhc29uEh8KG05PVF9TRU5UX1JFQVNPTl9VTlNQRUNJRklFRBAAEjIKHE5PVF9TRU5UX1JFQVNPTl9OT19SRUNJUElFTlQQARoQirUYDG5vX3JlY2lwaWVudBJCCiROT1RfU0VOVF9SRUFTT05fQ0hBTk5FTF9XSVRIT1VUX01BSUwQAhoYirUYFGNoYW5uZWxfd2l0aG91dF9tYWlsEiwKGU5PVF9TRU5UX1JFQVNPTl9OT19TRU5ERVIQAxoNirUYCW5vX3NlbmRlcipZCgtDb250ZW50VHlwZRIcChhDT05URU5UX1RZUEVfVU5TUEVDSUZJRUQQABIVChFDT05URU5UX1RZUEVfVEVYVBABEhUKEUNPTlRFTlRfVFlQRV9IVE1MEAJiBnByb3RvMw", [file_google_protobuf_timestamp, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums]);
 
 /**
  * A message of a ticket: received, sent, or internal.
@@ -186,6 +186,14 @@ export type Conversation = Message<"ticketing.tickets.v1.Conversation"> & {
   notSentReason?: NotSentReason | undefined;
 
   /**
+   * The last failure of its delivery, also of an attempt that is made again; null
+   * if there was none.
+   *
+   * @generated from field: optional ticketing.tickets.v1.DeliveryError delivery_error = 28;
+   */
+  deliveryError?: DeliveryError | undefined;
+
+  /**
    * When it was received, sent or begun.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 23;
@@ -256,6 +264,49 @@ export type ConversationSender = Message<"ticketing.tickets.v1.ConversationSende
  */
 export const ConversationSenderSchema: GenMessage<ConversationSender> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_conversation, 1);
+
+/**
+ * Why a message did not arrive, in the words of a mail server or of this system.
+ *
+ * @generated from message ticketing.tickets.v1.DeliveryError
+ */
+export type DeliveryError = Message<"ticketing.tickets.v1.DeliveryError"> & {
+  /**
+   * The enhanced status code (RFC 3463), such as 5.1.1, else the reply code of
+   * SMTP, such as 550; null if there is none.
+   *
+   * @generated from field: optional string code = 1;
+   */
+  code?: string | undefined;
+
+  /**
+   * The reason.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * When it became known.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 3;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * The recipient; null if it is about all of them.
+   *
+   * @generated from field: optional string recipient = 4;
+   */
+  recipient?: string | undefined;
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.DeliveryError.
+ * Use `create(DeliveryErrorSchema)` to create a new message.
+ */
+export const DeliveryErrorSchema: GenMessage<DeliveryError> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_conversation, 2);
 
 /**
  * A file of a ticket or of one of its messages.
@@ -347,7 +398,7 @@ export type Attachment = Message<"ticketing.tickets.v1.Attachment"> & {
  * Use `create(AttachmentSchema)` to create a new message.
  */
 export const AttachmentSchema: GenMessage<Attachment> = /*@__PURE__*/
-  messageDesc(file_ticketing_tickets_v1_conversation, 2);
+  messageDesc(file_ticketing_tickets_v1_conversation, 3);
 
 /**
  * A file to attach: either fetched from `url` or given as `base64`.
@@ -382,7 +433,7 @@ export type AttachmentInput = Message<"ticketing.tickets.v1.AttachmentInput"> & 
  * Use `create(AttachmentInputSchema)` to create a new message.
  */
 export const AttachmentInputSchema: GenMessage<AttachmentInput> = /*@__PURE__*/
-  messageDesc(file_ticketing_tickets_v1_conversation, 3);
+  messageDesc(file_ticketing_tickets_v1_conversation, 4);
 
 /**
  * A file of a draft: a new one, as in `AttachmentInput`, or by its `id` one that
@@ -419,7 +470,7 @@ export type DraftAttachmentInput = Message<"ticketing.tickets.v1.DraftAttachment
  * Use `create(DraftAttachmentInputSchema)` to create a new message.
  */
 export const DraftAttachmentInputSchema: GenMessage<DraftAttachmentInput> = /*@__PURE__*/
-  messageDesc(file_ticketing_tickets_v1_conversation, 4);
+  messageDesc(file_ticketing_tickets_v1_conversation, 5);
 
 /**
  * The text of a message.
@@ -447,7 +498,7 @@ export type MessageContent = Message<"ticketing.tickets.v1.MessageContent"> & {
  * Use `create(MessageContentSchema)` to create a new message.
  */
 export const MessageContentSchema: GenMessage<MessageContent> = /*@__PURE__*/
-  messageDesc(file_ticketing_tickets_v1_conversation, 5);
+  messageDesc(file_ticketing_tickets_v1_conversation, 6);
 
 /**
  * Whether a message was sent as an e-mail.
@@ -484,7 +535,7 @@ export const DeliveryStatus = {
   SENT: 3,
 
   /**
-   * It could not be sent.
+   * It could not be sent, or has not arrived.
    *
    * @generated from enum value: DELIVERY_STATUS_FAILED = 4;
    */
