@@ -60,6 +60,7 @@ async function runStories(story: Story, mail: DemoMail): Promise<void> {
   const mailed = await runMailStory(story, mail);
   await runTemplateStory(story, mail, mailed);
   await runPortalStory(story, mail, mailed);
+  await runBounceStory(story, mail, mailed);
 }
 
 async function runStory(story: Story): Promise<void> {
@@ -141,10 +142,61 @@ async function runPortalStory(story: Story, mail: DemoMail, { subchannelId }: Ma
   await story.request('POST', `/ticket/${id}/conversation/reply`, call);
 }
 
+/** An answer does not arrive: its ticket opens again. */
+async function runBounceStory(story: Story, mail: DemoMail, { subchannelId, address }: MailedTicket): Promise<void> {
+  story.chapter('An answer is sent to an address that does not exist, and the ticket is closed');
+  const to = 'kim.lee@example.net';
+  const request = { channel: 'portal', from: to, subject: 'Rechnung', body: 'Wo ist meine Rechnung?' };
+  const id = numberIn(await story.request('POST', '/ticket', request), 'id');
+  const content = { type: 'text', message: 'Sie finden die Rechnung im Portal.' };
+  const reply = await story.request('POST', `/ticket/${id}/conversation/reply`, { content, subchannelId });
+  const path = `/ticket/${id}/conversation/${numberIn(reply, 'id')}`;
+  const messageId = await showSent(story, mail, path);
+  await story.request('PATCH', `/ticket/${id}`, { status: 'closed' });
+
+  story.chapter('The mail server of the address reports that it could not deliver the mail');
+  const report = [
+    'From: Mail Delivery System <MAILER-DAEMON@mx.example.net>',
+    `To: ${address}`,
+    'Subject: Undelivered Mail Returned to Sender',
+    `Message-ID: <report-${id}-${Date.now().toString(36)}@mx.example.net>`,
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary=part',
+    '',
+    '--part',
+    'Content-Type: text/plain',
+    '',
+    `<${to}>: 550 5.1.1 User unknown`,
+    '--part',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; mx.example.net',
+    '',
+    `Final-Recipient: rfc822; ${to}`,
+    'Action: failed',
+    'Status: 5.1.1',
+    'Diagnostic-Code: smtp; 550 5.1.1 User unknown',
+    '',
+    '--part',
+    'Content-Type: text/rfc822-headers',
+    '',
+    `Message-ID: ${messageId}`,
+    '--part--',
+  ];
+  story.print(report.join('\n'));
+  story.print(JSON.stringify(await mail.receive(report.join('\r\n')), null, 2));
+
+  story.chapter('The message shows it, and the ticket is open again, with a note');
+  await story.request('GET', path);
+  await story.request('GET', `/ticket/${id}/conversation`);
+}
+
 /** The ticket of a mail, and the mailbox that replies to it. */
 interface MailedTicket {
   ticketId: number;
   subchannelId: number;
+  /** The address of the mailbox. */
+  address: string;
 }
 
 /** A mail arrives, is answered by way of a draft, and the answer leaves as a mail. Returns its ticket and the mailbox. */
@@ -158,23 +210,24 @@ async function runMailStory(story: Story, mail: DemoMail): Promise<MailedTicket>
   story.chapter('A moment later it is known to all services');
   await story.requestWhenKnown('POST', '/ticket', { channel: 'email', subchannelId, subject: 'A test of the mailbox' });
 
-  story.chapter('A mail arrives there, with a picture');
+  story.chapter('A mail arrives there, with a picture in its text');
   const text = [
     'From: Kim Lee <kim@example.com>',
     `To: ${address}`,
     'Subject: =?UTF-8?Q?Z=C3=A4hler_defekt?=',
     `Message-ID: <demo-${run}@example.com>`,
     'MIME-Version: 1.0',
-    'Content-Type: multipart/mixed; boundary=part',
+    'Content-Type: multipart/related; boundary=part',
     '',
     '--part',
-    'Content-Type: text/plain; charset=iso-8859-1',
+    'Content-Type: text/html; charset=iso-8859-1',
     'Content-Transfer-Encoding: quoted-printable',
     '',
-    'Der Z=E4hler zeigt nichts mehr an.',
+    '<p>Der Z=E4hler zeigt nichts mehr an:</p><p><img src=3D"cid:meter@example.com" alt=3D"Z=E4hler"></p>',
     '--part',
     'Content-Type: image/png',
-    'Content-Disposition: attachment; filename=meter.png',
+    'Content-ID: <meter@example.com>',
+    'Content-Disposition: inline; filename=meter.png',
     'Content-Transfer-Encoding: base64',
     '',
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=',
@@ -185,6 +238,7 @@ async function runMailStory(story: Story, mail: DemoMail): Promise<MailedTicket>
   story.print(JSON.stringify(received, null, 2));
   const id = numberIn(received, 'ticketId');
   await story.request('GET', `/ticket/${id}`);
+  await story.request('GET', `/ticket/${id}/conversation`);
 
   story.chapter('An agent writes a draft, changes it, and publishes it');
   const draft = await story.request('POST', `/ticket/${id}/conversation/reply`, {
@@ -200,7 +254,7 @@ async function runMailStory(story: Story, mail: DemoMail): Promise<MailedTicket>
 
   await showSent(story, mail, path);
   await story.request('GET', path);
-  return { ticketId: id, subchannelId };
+  return { ticketId: id, subchannelId, address };
 }
 
 /** A ticket is answered with a response template, in an e-mail template with greeting and signature. */
@@ -233,12 +287,14 @@ async function runTemplateStory(story: Story, mail: DemoMail, { ticketId, subcha
   await showSent(story, mail, `/ticket/${ticketId}/conversation/${numberIn(reply, 'id')}`);
 }
 
-/** Shows the mail by which a message leaves. */
-async function showSent(story: Story, mail: DemoMail, path: string): Promise<void> {
+/** Shows the mail by which a message leaves, and returns its `Message-ID`. */
+async function showSent(story: Story, mail: DemoMail, path: string): Promise<string> {
   story.chapter('It leaves as a mail');
   const { externalConversationId } = await story.request('GET', path);
-  const sent = await eventually(() => mail.sent(String(externalConversationId)));
+  const messageId = String(externalConversationId);
+  const sent = await eventually(() => mail.sent(messageId));
   story.print(`${sent.place}\n\n${sent.text.trim()}`);
+  return messageId;
 }
 
 /** Repeats a mail until it is taken in: the receiving service learns of a new mailbox a moment later. */
