@@ -199,7 +199,9 @@ test('a recipient who was not reached opens the ticket, with a note and one even
   expect(event).toMatchObject({ cause: 'deliveryFailed', conversationId: message.id, actor: { kind: 'service' } });
   expect(event.changes).toContainEqual({ field: 'status', oldValue: 'closed', newValue: 'open' });
   // The report itself is a message of the ticket.
-  expect((await list(message.ticketId)).at(-1)).toMatchObject({ from: 'MAILER-DAEMON@mx.example.net' });
+  expect(await list(message.ticketId)).toContainEqual(
+    expect.objectContaining({ from: 'MAILER-DAEMON@mx.example.net' }),
+  );
 });
 
 test('a report that is repeated, and others about the same recipient, change nothing further', async () => {
@@ -408,10 +410,11 @@ describe('a signed return address', () => {
     const { ticketId } = await receive(reportOf(message, { messageId: null, to: mail?.from ?? '' }));
     expect(ticketId).toBe(message.ticketId);
     expect(await read(message)).toMatchObject({ deliveryStatus: 'failed' });
-    expect((await list(ticketId)).at(-1)).toMatchObject({ subchannelId: 1 });
+    const isReport = { from: 'MAILER-DAEMON@mx.example.net', subchannelId: 1 };
+    expect(await list(ticketId)).toContainEqual(expect.objectContaining(isReport));
     // Another mail to it belongs to the ticket, and is no report.
     await receive(`From: x@example.net\r\nTo: ${mail?.from}\r\nAuto-Submitted: auto-replied\r\n\r\nI am away.`);
-    expect((await list(ticketId)).at(-1)).toMatchObject({ from: 'x@example.net' });
+    expect(await list(ticketId)).toContainEqual(expect.objectContaining({ from: 'x@example.net' }));
   });
 
   test('is left out where it would be too long', async () => {
