@@ -45,6 +45,8 @@ interface FoundDelivery {
   /** Undefined if the ticket does not show it at all. */
   delivery: MessageDelivery | undefined;
   failures: readonly DeliveryFailure[];
+  /** Whether there may be failures. */
+  hasFailures: boolean;
   hasOpenedTicket: boolean;
 }
 
@@ -87,6 +89,8 @@ export interface ConversationStore {
   findDelivery(id: number): Promise<FoundDelivery | undefined>;
   /** Records that the ticket of a message was notified of a failure, and whether that has opened it. */
   setNoted(id: number, failureId: string, options: { hasOpened: boolean }): Promise<void>;
+  /** Records that the ticket of a message was notified of all failures, if that is so. */
+  setAllNoted(id: number): Promise<void>;
   /** Records that the ticket of a message shows its delivery. Returns false if that has changed since. */
   setShown(id: number, shown: MessageDelivery): Promise<boolean>;
   /** Changes a message. Returns false if it was changed since it was read. */
@@ -187,18 +191,22 @@ export function conversationStore(connection: Connection): ConversationStore {
     findDelivery: (id) =>
       storeCall(async () => {
         const projection = {
-          ...{ deliveryStatus: 1, deliveryRevision: 1, reportsDelivery: 1, failures: 1, hasOpenedTicket: 1 },
+          ...{ deliveryStatus: 1, deliveryRevision: 1, reportsDelivery: 1 },
+          ...{ failures: 1, hasFailures: 1, hasOpenedTicket: 1 },
         } as const;
         const found = await conversations.findOne({ _id: id }, { projection });
         if (!found) return undefined;
-        const { deliveryRevision: revision = 0, reportsDelivery, failures = [], hasOpenedTicket = false } = found;
+        const { deliveryRevision: revision = 0, reportsDelivery } = found;
+        const { failures = [], hasFailures = false, hasOpenedTicket = false } = found;
         const delivery = reportsDelivery ? { status: fromDocument(found).deliveryStatus, revision } : undefined;
-        return { delivery, failures, hasOpenedTicket };
+        return { delivery, failures, hasFailures, hasOpenedTicket };
       }),
     async setNoted(id, failureId, { hasOpened }) {
       const removal: Query = { $pull: { failures: { id: failureId } } };
       const change = { ...removal, ...(hasOpened ? { $set: { hasOpenedTicket: true } } : {}) };
       await storeCall(() => conversations.updateOne({ _id: id }, change));
+    },
+    async setAllNoted(id) {
       const hasNone: Query = { _id: id, failures: [] };
       await storeCall(() => conversations.updateOne(hasNone, { $unset: { hasFailures: 1 } }));
     },

@@ -438,6 +438,7 @@ test('a process that dies while it takes a report leaves one note and one event,
     expect((await readTicket(message.ticketId)).status).toBe('open');
     expect(await notes(message.ticketId), `${when} write ${nth}`).toHaveLength(1);
     expect(await failedEvents(message.ticketId)).toHaveLength(1);
+    expect(await documents().findOne({ _id: message.id, hasFailures: true }), `${when} write ${nth}`).toBeNull();
     return hasDied;
   });
   expect(steps).toBeGreaterThan(5);

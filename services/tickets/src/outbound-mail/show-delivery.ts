@@ -5,7 +5,10 @@ import type { TicketStore } from '../ticket/store/store.ts';
 import type { NoteFailure } from './note-failure.ts';
 
 export interface ShowDeps {
-  conversations: Pick<ConversationStore, 'showDelivery' | 'findDelivery' | 'findNotShown' | 'setShown' | 'setNoted'>;
+  conversations: Pick<
+    ConversationStore,
+    'showDelivery' | 'findDelivery' | 'findNotShown' | 'setShown' | 'setNoted' | 'setAllNoted'
+  >;
   tickets: Pick<TicketStore, 'setDelivery'>;
   noteFailure: NoteFailure;
 }
@@ -25,6 +28,7 @@ export async function showDelivery(deps: ShowDeps, { ticketId, conversationId }:
       await deps.conversations.setNoted(conversationId, failure.id, { hasOpened });
       mayOpen &&= !hasOpened;
     }
+    if (found.hasFailures) await deps.conversations.setAllNoted(conversationId);
     if (!delivery) return;
     await deps.tickets.setDelivery(ticketId, conversationId, delivery);
     if (await deps.conversations.setShown(conversationId, delivery)) return;

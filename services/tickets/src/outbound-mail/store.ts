@@ -86,7 +86,7 @@ export function outgoingMailStore(connection: Connection): MailQueue {
     async settle(claimed, state) {
       const isSettled = state.status === 'sent' ? isSame(claimed) : { ...isHeld(claimed), ...isSame(claimed) };
       const failure = findFailure(claimed, state, serverTime(connection));
-      const isFinal = state.status === 'failed';
+      const finalFailure = state.status === 'failed' ? failure : undefined;
       const set = {
         'mail.attempts': state.attempts,
         'mail.reached': [...state.reached],
@@ -94,13 +94,13 @@ export function outgoingMailStore(connection: Connection): MailQueue {
         'mail.nextAttemptAt': state.status === 'queued' ? dueIn(state.pauseMs) : null,
         isReported: false,
         lease: null,
-        ...(isFinal && { hasFailures: true }),
+        ...(finalFailure && { hasFailures: true }),
       };
       const update = (filter: Query, changed: Query) => {
         const change: Query = {
           $set: { ...set, ...changed },
           ...oneChange,
-          ...(isFinal && failure ? { $push: { failures: failure } } : {}),
+          ...(finalFailure ? { $push: { failures: finalFailure } } : {}),
         };
         const options = { projection: { reportsDelivery: 1, hasFailures: 1 }, returnDocument: 'after' } as const;
         return storeCall(() =>
@@ -114,7 +114,7 @@ export function outgoingMailStore(connection: Connection): MailQueue {
         (await update({ $nor: [hasBounced] }, { deliveryStatus: state.status, deliveryError })) ??
         (await update(hasBounced, {
           deliveryStatus: state.status === 'queued' ? 'queued' : 'failed',
-          ...(isFinal && { deliveryError }),
+          ...(finalFailure && { deliveryError }),
         }));
       return settled?.reportsDelivery || settled?.hasFailures || false;
     },
