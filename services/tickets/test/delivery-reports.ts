@@ -32,7 +32,7 @@ interface OrdinaryMail {
 type Compose = (about: ReportedMail) => string;
 type Value = string | Compose;
 type Tag<Result> = (strings: TemplateStringsArray, ...values: Value[]) => Result;
-/** What makes a mail of a draft. */
+/** Completes a draft to a mail. */
 type Shape = (draft: Compose) => Compose;
 
 const messageId: Compose = (about) => about.messageId;

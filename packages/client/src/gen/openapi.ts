@@ -1539,7 +1539,7 @@ export interface components {
             deliveryStatus: components["schemas"]["DeliveryStatus"];
             /** @description Why a message that was to be sent is not; null for every other message. */
             notSentReason: components["schemas"]["NotSentReason"] | null;
-            /** @description The last failure of its delivery, also of an attempt that is made again; null if there was none. */
+            /** @description The last failure of its delivery, also of an attempt that is made again; null if there was none, or a later attempt has reached all recipients. */
             deliveryError: components["schemas"]["DeliveryError"] | null;
             /**
              * @description When it was received, sent or begun.

@@ -52,7 +52,7 @@ test('a report has few ids, addresses and signs, however many a mail names', asy
   const mail = `From: MAILER-DAEMON\r\nContent-Type: multipart/report; boundary=r\r\n\r\n--r\r\n${parts.join('\r\n--r\r\n')}\r\n--r--`;
   const report = await readDeliveryReport(await splitMail(Buffer.from(mail)));
   expect(report?.messageIds).toHaveLength(10);
-  expect(report?.recipients.length).toBeLessThanOrEqual(500);
+  expect(report?.recipients).toHaveLength(500);
   const addresses = report?.recipients.flatMap((one) => one.addresses) ?? [];
   expect(addresses).toContain('a..b@example.com');
   expect(addresses.filter((address) => address.length > 320 || /\p{Cc}/u.test(address))).toEqual([]);

@@ -10,8 +10,8 @@ import { plainBody } from '../text/rules/body-text.ts';
 import { readMailboxes } from './addresses.ts';
 import { mailLimits as limits } from './mail.ts';
 import { decodeWords } from './mail-header.ts';
-import { messageIds, ownMessageId } from './message-ids.ts';
-import { firstValue, MailStructureError, type MimePart, mailRoom, splitMail } from './mime.ts';
+import { messageIdIn, namedIds, ownMessageId } from './message-ids.ts';
+import { firstValue, leaves, type MimePart, mailRoom, trySplitMail } from './mime.ts';
 
 /** How many bytes of a part are read. */
 const maxBytes = 256 * 1024;
@@ -26,7 +26,7 @@ const maxHeaderChars = 2_000;
  * Source: docs/reference/api.md, Delivery reports.
  */
 export async function readDeliveryReport(mail: MimePart): Promise<DeliveryReport | null> {
-  const report = findPart(mail, ({ type }) => type === 'multipart/report');
+  const report = findReport(mail);
   // People forward reports too.
   if (report && report !== mail && !isOfServer(mail) && !isAutomatic(mail)) return null;
   if (report) return readReport(mail, report);
@@ -34,34 +34,21 @@ export async function readDeliveryReport(mail: MimePart): Promise<DeliveryReport
   const wrapped = leaves(mail).filter(({ type }) => type === 'message/rfc822');
   const room = mailRoom();
   for (const part of wrapped.slice(0, maxWrapped)) {
-    const inner = await split(part, room);
-    const innerReport = inner && findPart(inner, ({ type }) => type === 'multipart/report');
+    const inner = await trySplitMail(part.content(), room);
+    const innerReport = inner && findReport(inner);
     const read = inner && (innerReport ? readReport(inner, innerReport) : isOfServer(inner) ? readText(inner) : null);
     if (read) return read;
   }
   return readText(mail);
 }
 
-async function split(part: MimePart, room: ReturnType<typeof mailRoom>): Promise<MimePart | undefined> {
-  try {
-    return await splitMail(part.content(), room);
-  } catch (error) {
-    if (error instanceof MailStructureError) return undefined;
-    throw error;
-  }
-}
-
-function findPart(part: MimePart, is: (part: MimePart) => boolean): MimePart | undefined {
-  if (is(part)) return part;
+function findReport(part: MimePart): MimePart | undefined {
+  if (part.type === 'multipart/report') return part;
   for (const one of part.parts) {
-    const found = findPart(one, is);
+    const found = findReport(one);
     if (found) return found;
   }
   return undefined;
-}
-
-function leaves(part: MimePart): readonly MimePart[] {
-  return part.parts.length === 0 ? [part] : part.parts.flatMap(leaves);
 }
 
 const serverNames =
@@ -89,16 +76,21 @@ function readReport(mail: MimePart, report: MimePart): DeliveryReport | null {
   const statuses = parts.filter((part) => statusTypes.includes(part.type));
   if (!isOfDelivery || (statuses.length === 0 && !isOfServer(mail))) return null;
   const blocks = statuses.flatMap(readBlocks);
-  const recipients = blocks.flatMap((block) => readRecipient(block) ?? []).slice(0, limits.recipients);
-  const hasAddresses = blocks.some((block) => reportedAddresses(block).length > 0);
-  const byText = hasAddresses ? undefined : readText(mail);
-  const found = hasAddresses ? withTexts(recipients, mail) : (byText?.recipients ?? []);
-  if (found.length === 0) return null;
-  const original = [...parts.flatMap(originalIds), ...blocks.flatMap((block) => idsIn(block, 'message-id'))];
-  const ids = [...original, ...blocks.flatMap((block) => idsIn(block, 'x-original-message-id', 'original-message-id'))];
+  const addressed = blocks.map((block) => ({ block, addresses: reportedAddresses(block) }));
+  const ofRecipients = addressed.filter(({ addresses }) => addresses.length > 0);
+  const byText = ofRecipients.length > 0 ? undefined : readText(mail);
+  const byStatus = ofRecipients.flatMap(({ block, addresses }) => readRecipient(block, addresses) ?? []);
+  const recipients = byText?.recipients ?? withTexts(byStatus.slice(0, limits.recipients), mail);
+  if (recipients.length === 0) return null;
+  const ids = [
+    ...parts.flatMap(originalIds),
+    ...['message-id', 'x-original-message-id', 'original-message-id'].flatMap((name) =>
+      blocks.flatMap((block) => toIds(block.get(name) ?? '')),
+    ),
+  ];
   return {
-    messageIds: ids.length > 0 ? limited(ids) : (byText?.messageIds ?? limited(answeredIds(mail))),
-    recipients: found,
+    messageIds: ids.length > 0 ? limited(ids) : (byText?.messageIds ?? limited(namedIds(mail))),
+    recipients,
   };
 }
 
@@ -122,10 +114,8 @@ function afterColon(line: string): string {
 const readContent = (part: MimePart): string =>
   part.content().toString('utf8', 0, maxBytes).replace(/\r\n?/g, '\n').replaceAll('\0', '');
 
-/** Reads the block of a recipient; undefined for another one, or if the mail was delivered. */
-function readRecipient(block: Block): ReportedRecipient | undefined {
-  const addresses = reportedAddresses(block);
-  if (addresses.length === 0) return undefined;
+/** Reads the block of a recipient; undefined if it says that the mail was delivered, or nothing. */
+function readRecipient(block: Block, addresses: readonly string[]): ReportedRecipient | undefined {
   const status = block.get('status') ?? '';
   const action = /^[a-z]+/.exec(block.get('action')?.toLowerCase() ?? '')?.[0] ?? '';
   const effect = readAction(action) ?? ({ 4: 'delayed', 5: 'failed' } as const)[status.charAt(0)];
@@ -152,7 +142,7 @@ function reportedAddresses(block: Block): string[] {
   return toAddresses(written.flatMap((address) => [address, decodeAddress(address)]));
 }
 
-/** Those of some texts that are addresses, each once, in the spelling in which they are compared. */
+/** Picks the addresses among some texts, each once, in the spelling in which they are compared. */
 function toAddresses(texts: readonly string[]): string[] {
   const short = unique(texts).filter((text) => text.length <= limits.nameChars && text.isWellFormed());
   const unquoted = short.map((text) => text.replace(/^"([^"\\]+)"@/, '$1@'));
@@ -191,26 +181,12 @@ const headerTypes = [
 function originalIds(part: MimePart): string[] {
   if (!headerTypes.includes(part.type)) return [];
   const text = readContent(part).trimStart();
-  return idsInHead(text.slice(0, /\n[ \t]*\n/.exec(text)?.index ?? maxBytes));
-}
-
-function idsInHead(head: string): string[] {
-  const value = /^message-id[ \t]*:((?:[^\n]|\n[ \t])*)/im.exec(head)?.[1];
-  return value === undefined ? [] : toIds(value);
-}
-
-function idsIn(block: Block, ...names: readonly string[]): string[] {
-  return names.flatMap((name) => toIds(block.get(name) ?? ''));
+  return toIds(messageIdIn(text.slice(0, /\n[ \t]*\n/.exec(text)?.index ?? maxBytes)));
 }
 
 function toIds(value: string): string[] {
   const id = value.trim() === '' ? null : ownMessageId(value.replace(/\n/g, ''));
   return id === null ? [] : [id];
-}
-
-/** The ids that a mail answers, the nearest first. */
-function answeredIds(mail: MimePart): string[] {
-  return unique(['in-reply-to', 'references'].flatMap((name) => messageIds(firstValue(mail, name)).reverse()));
 }
 
 /** The words of mail servers for a failed delivery, in five languages. */
@@ -272,7 +248,7 @@ function readText(mail: MimePart): DeliveryReport | null {
   if (!isDelayed && !failurePattern.test(said)) return null;
   const listed = firstValue(mail, 'x-failed-recipients').slice(0, maxBytes).match(addressPattern) ?? [];
   const addresses = unique([...listed, ...(notice.match(addressPattern) ?? [])]).slice(0, maxTextRecipients);
-  const ids = [...leaves(mail).flatMap(originalIds), ...idsInHead(original.replace(/^>[ \t]?/gm, ''))];
+  const ids = [...leaves(mail).flatMap(originalIds), ...toIds(messageIdIn(original.replace(/^>[ \t]?/gm, '')))];
   // People write from the addresses of mail servers too.
   if (addresses.length === 0 || (ids.length === 0 && !isAutomatic(mail))) return null;
   const about = readNotice(notice);
@@ -286,7 +262,7 @@ function readText(mail: MimePart): DeliveryReport | null {
       text: toText(text),
     };
   });
-  return { messageIds: limited(ids.length > 0 ? ids : answeredIds(mail)), recipients };
+  return { messageIds: limited(ids.length > 0 ? ids : namedIds(mail)), recipients };
 }
 
 /** Whether a program says that it has written a mail. */

@@ -5,7 +5,7 @@ import { declaredInHtml, decodeText } from './charsets.ts';
 import { mailLimits as limits, type MailFile } from './mail.ts';
 import { decodeWords } from './mail-header.ts';
 import { connectImages, type ImageFile } from './mail-images.ts';
-import { firstValue, MailStructureError, type MimePart, mailRoom, splitMail } from './mime.ts';
+import { firstValue, type MimePart, mailRoom, trySplitMail } from './mime.ts';
 import { readSignedMail } from './signed-mail.ts';
 import { readTnef } from './tnef.ts';
 
@@ -114,7 +114,7 @@ class Collector {
   }
 
   async #addMessage(part: MimePart, { depth }: Place): Promise<void> {
-    const mail = await this.#split(part.content());
+    const mail = await trySplitMail(part.content(), this.#room);
     if (!mail) return this.#addFile(part);
     this.texts.push({ plain: headLines(mail) });
     await this.add(mail, { alternative: undefined, isInReport: false, depth: depth + 1 });
@@ -125,21 +125,11 @@ class Collector {
     if (isTnef(part)) return this.#addTnef(part.content()) ? 'replaced' : undefined;
     if (!isSigned(part)) return undefined;
     const signed = readSignedMail(part.content());
-    const mail = signed && (await this.#split(signed));
+    const mail = signed && (await trySplitMail(signed, this.#room));
     if (!mail) return undefined;
     this.texts.push({ plain: unverified });
     await this.add(mail, { alternative: undefined, isInReport: false, depth: depth + 1 });
     return 'unpacked';
-  }
-
-  /** Splits a message within the mail. Returns undefined if it exceeds a limit: then it stays a file. */
-  async #split(bytes: Uint8Array): Promise<MimePart | undefined> {
-    try {
-      return await splitMail(bytes, this.#room);
-    } catch (error) {
-      if (error instanceof MailStructureError) return undefined;
-      throw error;
-    }
   }
 
   /** Unpacks the first one only, since reading takes seconds at worst, and no program sends two. */

@@ -44,8 +44,12 @@ const maxAnsweredIds = 200;
  * is about, with those that were read from its text.
  */
 export function answeredIds(mail: MimePart, reported: readonly string[] = []): string[] {
-  const named = ['in-reply-to', 'references'].flatMap((name) => messageIds(firstValue(mail, name)).reverse());
-  return [...new Set([...named, ...reportedIds(mail), ...reported])].slice(0, maxAnsweredIds);
+  return [...new Set([...namedIds(mail), ...reportedIds(mail), ...reported])].slice(0, maxAnsweredIds);
+}
+
+/** The ids in `In-Reply-To` and `References`, the nearest first. */
+export function namedIds(mail: MimePart): string[] {
+  return ['in-reply-to', 'references'].flatMap((name) => messageIds(firstValue(mail, name)).reverse());
 }
 
 /** The ids of the thread that a mail continues, oldest first: `References`, which few programs leave out. */
@@ -63,5 +67,10 @@ function reportedIds({ type, parts }: MimePart): string[] {
 function readMessageId(part: MimePart): string[] {
   const text = part.content().toString('latin1', 0, headBytes);
   const head = text.slice(0, /\n\r?\n/.exec(text)?.index ?? headBytes);
-  return messageIds(/^message-id[ \t]*:((?:[^\n]|\n[ \t])*)/im.exec(head)?.[1] ?? '');
+  return messageIds(messageIdIn(head));
+}
+
+/** The value of the first `Message-ID` in the headers of a mail, as they are written; empty if there is none. */
+export function messageIdIn(head: string): string {
+  return /^message-id[ \t]*:((?:[^\n]|\n[ \t])*)/im.exec(head)?.[1] ?? '';
 }

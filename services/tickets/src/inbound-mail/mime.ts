@@ -132,6 +132,21 @@ class OpenPart implements MimePart {
   }
 }
 
+/** Splits a message within a mail, as `splitMail`. Returns undefined if it exceeds a limit. */
+export async function trySplitMail(raw: Uint8Array, room: MailRoom): Promise<MimePart | undefined> {
+  try {
+    return await splitMail(raw, room);
+  } catch (error) {
+    if (error instanceof MailStructureError) return undefined;
+    throw error;
+  }
+}
+
+/** The parts within a part that are no groups, in their order; the part itself if it is none. */
+export function leaves(part: MimePart): readonly MimePart[] {
+  return part.parts.length === 0 ? [part] : part.parts.flatMap(leaves);
+}
+
 /** The value of the first header of a name; empty if there is none. */
 export function firstValue({ headers }: Pick<MimePart, 'headers'>, name: string): string {
   return headers.find(({ key }) => key === name)?.value ?? '';

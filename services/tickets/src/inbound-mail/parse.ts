@@ -8,7 +8,7 @@ import { mailLimits as limits, type MailFile, type ParsedMail, type UnreadableMa
 import { type ReadOptions, readContent } from './mail-content.ts';
 import { decodeWords, type MailHeader } from './mail-header.ts';
 import { answeredIds, ownMessageId, threadIds } from './message-ids.ts';
-import { MailStructureError, type MimePart, splitMail } from './mime.ts';
+import { leaves, MailStructureError, type MimePart, splitMail } from './mime.ts';
 
 /**
  * Reads a mail in the format of RFC 5322. Texts beyond their limits are cut, control characters in headers are replaced
@@ -74,10 +74,6 @@ async function parse(raw: Uint8Array, options: ReadOptions | undefined): Promise
 function content(mail: MimePart, texts: readonly string[]): string {
   const unfolded = texts.map((text) => text.replace(/\s+/g, ' ').trim());
   return JSON.stringify([unfolded, leaves(mail).map(partDigest)]);
-}
-
-function leaves(part: MimePart): readonly MimePart[] {
-  return part.parts.length === 0 ? [part] : part.parts.flatMap(leaves);
 }
 
 function partDigest(part: MimePart): string {

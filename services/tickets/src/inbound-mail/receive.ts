@@ -15,7 +15,7 @@ import type { TicketSettings } from '../settings.ts';
 import { findSubchannelViolations } from '../ticket/checks.ts';
 import { authorAddress } from '../ticket/rules/reply-recipients.ts';
 import { isProgrammatic } from '../ticket/rules/spam.ts';
-import { findMailboxes, isMailbox, programRules } from '../ticket/rules/subchannels.ts';
+import { findMailboxes, programRules } from '../ticket/rules/subchannels.ts';
 import { ticketSubject } from '../ticket/store/document.ts';
 import {
   type IdentifiedMail,
@@ -25,7 +25,7 @@ import {
   type ParsedMail,
   type ReceivedMail,
 } from './mail.ts';
-import { findReturned } from './returned.ts';
+import { findReturned, returnedMailbox } from './returned.ts';
 import { addMailToTicket, createTicketOfMail, type InboundMailDeps, mailIdentity, readMail } from './to-ticket.ts';
 
 /** Takes in an e-mail. Errors: those of `takeInMail`. Source: docs/reference/api.md, Incoming mail. */
@@ -213,10 +213,9 @@ async function findSubchannels(
 ): Promise<number[]> {
   if (subchannelId === undefined) {
     const find = (addresses: readonly string[]) => {
-      const found = findMailboxes(addresses, subchannels);
       const isReturned = returned && addresses.includes(returned.address);
-      const own = isReturned && isMailbox(returned.subchannelId, subchannels) ? [returned.subchannelId] : [];
-      return [...new Set([...found, ...own])];
+      const own = isReturned ? (returnedMailbox(returned, subchannels) ?? []) : [];
+      return [...new Set([findMailboxes(addresses, subchannels), own].flat())];
     };
     const transferred = find(recipients);
     const found = transferred.length > 0 ? transferred : find([...mail.to, ...mail.cc]);

@@ -1,3 +1,4 @@
+import { isMailbox, type Subchannels } from '../ticket/rules/subchannels.ts';
 import type { ReturnedMessage } from './mail.ts';
 import type { InboundMailDeps } from './to-ticket.ts';
 
@@ -6,9 +7,16 @@ export async function findReturned(
   { returnAddresses, messages }: Pick<InboundMailDeps, 'returnAddresses' | 'messages'>,
   addresses: readonly string[],
 ): Promise<ReturnedMessage | undefined> {
-  const address = addresses.find((one) => returnAddresses.find(one) !== undefined);
-  const conversationId = address === undefined ? undefined : returnAddresses.find(address);
-  if (address === undefined || conversationId === undefined) return undefined;
-  const message = await messages.conversations.findSender(conversationId);
-  return message && { ...message, address, conversationId };
+  for (const address of addresses) {
+    const conversationId = returnAddresses.find(address);
+    if (conversationId === undefined) continue;
+    const message = await messages.conversations.findSender(conversationId);
+    return message && { ...message, address, conversationId };
+  }
+  return undefined;
+}
+
+/** The mailbox that takes in the mails to the return address of a message: that from which it was sent, if enabled. */
+export function returnedMailbox(returned: ReturnedMessage | undefined, subchannels: Subchannels): number | undefined {
+  return returned && isMailbox(returned.subchannelId, subchannels) ? returned.subchannelId : undefined;
 }

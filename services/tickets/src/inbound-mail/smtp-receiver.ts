@@ -12,10 +12,10 @@ import { requireSpace } from '@ticketing/store/connection/free-space.ts';
 import { SMTPServer, type SMTPServerEnvelope, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 import type { TicketSettings } from '../settings.ts';
-import { findMailboxes, isMailbox } from '../ticket/rules/subchannels.ts';
+import { findMailboxes } from '../ticket/rules/subchannels.ts';
 import { mailLimits } from './mail.ts';
 import { takeInMail } from './receive.ts';
-import { findReturned } from './returned.ts';
+import { findReturned, returnedMailbox } from './returned.ts';
 import { feedDataStream, readData } from './smtp-data.ts';
 import { type SessionLimits, type SmtpSessions, smtpSessions } from './smtp-sessions.ts';
 import type { InboundMailDeps } from './to-ticket.ts';
@@ -38,8 +38,7 @@ function mailHandler(deps: InboundMailDeps, { log, space }: Pick<Kit<unknown, un
       requireSpace(space);
       const find = async ({ subchannels }: TicketSettings) => {
         const [known] = findMailboxes([recipient], subchannels);
-        const returned = known === undefined ? await findReturned(deps, [recipient]) : undefined;
-        return known ?? (returned && isMailbox(returned.subchannelId, subchannels) ? returned.subchannelId : undefined);
+        return known ?? returnedMailbox(await findReturned(deps, [recipient]), subchannels);
       };
       const known = await find(await deps.settings());
       if (known !== undefined) return known;

@@ -112,7 +112,7 @@ interface Reported {
 }
 
 /** A report in the format of RFC 3464. */
-function reportOf(
+function reportAbout(
   message: Pick<Message, 'messageId'>,
   {
     recipient = kim,
@@ -181,7 +181,7 @@ test('a recipient who was not reached opens the ticket, with a note and one even
   const message = await sent();
   await close(message.ticketId);
   const before = await readTicket(message.ticketId);
-  await receive(reportOf(message));
+  await receive(reportAbout(message));
   expect(await read(message)).toMatchObject({
     deliveryStatus: 'failed',
     deliveryError: { code: '5.1.1', text: '550 No such user', at: expect.any(String), recipient: kim },
@@ -206,12 +206,12 @@ test('a recipient who was not reached opens the ticket, with a note and one even
 
 test('a report that is repeated, and others about the same recipient, change nothing further', async () => {
   const message = await sent();
-  const first = reportOf(message);
+  const first = reportAbout(message);
   await receive(first);
   await close(message.ticketId);
   await receive(first);
-  await receive(reportOf(message));
-  await receive(reportOf(message, { recipient: 'KIM@Example.COM', code: '5.2.2' }));
+  await receive(reportAbout(message));
+  await receive(reportAbout(message, { recipient: 'KIM@Example.COM', code: '5.2.2' }));
   expect(await readTicket(message.ticketId)).toMatchObject({ status: 'closed' });
   expect(await notes(message.ticketId)).toHaveLength(1);
   expect(await failedEvents(message.ticketId)).toHaveLength(1);
@@ -221,9 +221,9 @@ test('a report that is repeated, and others about the same recipient, change not
 test('a second recipient is noted too, and does not open the ticket again', async () => {
   const message = await sent([kim, 'lee@example.com']);
   await close(message.ticketId);
-  await receive(reportOf(message));
+  await receive(reportAbout(message));
   await close(message.ticketId);
-  await receive(reportOf(message, { recipient: 'lee@example.com', code: '5.2.2' }));
+  await receive(reportAbout(message, { recipient: 'lee@example.com', code: '5.2.2' }));
   expect((await readTicket(message.ticketId)).status).toBe('closed');
   expect(await notes(message.ticketId)).toEqual([
     expect.stringContaining(kim),
@@ -235,15 +235,15 @@ test('a second recipient is noted too, and does not open the ticket again', asyn
 // guarantee: M6
 test('a failure that is noted while the ticket is open leaves the opening to the next one', async () => {
   const message = await sent([kim, 'lee@example.com']);
-  await receive(reportOf(message));
+  await receive(reportAbout(message));
   await close(message.ticketId);
-  await receive(reportOf(message, { recipient: 'lee@example.com' }));
+  await receive(reportAbout(message, { recipient: 'lee@example.com' }));
   expect((await readTicket(message.ticketId)).status).toBe('open');
 });
 
 test('a report about several recipients is one note and one event', async () => {
   const message = await sent([kim, 'lee@example.com', 'max@example.com']);
-  const [head = '', tail = ''] = reportOf(message).split('\r\n--r\r\nContent-Type: text/rfc822-headers');
+  const [head = '', tail = ''] = reportAbout(message).split('\r\n--r\r\nContent-Type: text/rfc822-headers');
   const others = ['lee', 'max'].map((name) =>
     ['', '', `Final-Recipient: rfc822; ${name}@example.com`, 'Action: failed', 'Status: 5.2.2'].join('\r\n'),
   );
@@ -263,13 +263,13 @@ test('a forged or foreign report changes no message', async () => {
   await receive(
     `From: ${kim}\r\nTo: ${mailbox}\r\nMessage-ID: <own@example.com>\r\nIn-Reply-To: ${incoming.messageId}\r\n\r\nYes.`,
   );
-  await receive(reportOf(message, { messageId: '<unknown@example.org>' }));
-  await receive(reportOf(message, { recipient: 'stranger@example.com' }));
-  await receive(reportOf(message, { messageId: '<own@example.com>' }));
-  await receive(reportOf(message, { messageId: null, to: `support+${message.id}-aaaaaaaa@example.org` }));
+  await receive(reportAbout(message, { messageId: '<unknown@example.org>' }));
+  await receive(reportAbout(message, { recipient: 'stranger@example.com' }));
+  await receive(reportAbout(message, { messageId: '<own@example.com>' }));
+  await receive(reportAbout(message, { messageId: null, to: `support+${message.id}-aaaaaaaa@example.org` }));
   const other = await sent(['lee@example.com']);
   const signed = signatures().make('{name}+{tag}@{domain}', mailbox, other.id);
-  await receive(reportOf(message, { messageId: null, to: signed ?? '' }));
+  await receive(reportAbout(message, { messageId: null, to: signed ?? '' }));
   for (const one of [message, other]) {
     expect(await read(one)).toMatchObject({ deliveryStatus: 'sent', deliveryError: null });
     expect(await failedEvents(one.ticketId)).toEqual([]);
@@ -281,7 +281,7 @@ test('a report about a message that this system has not sent as a mail changes n
   const externalConversationId = '<recorded@example.org>';
   const body = { direction: 'out', content: { message: 'Sent.', type: 'text' }, to: [kim], externalConversationId };
   const stored = await tickets.request('POST', path(ticketId, 'store'), { body });
-  await receive(reportOf({ messageId: externalConversationId }));
+  await receive(reportAbout({ messageId: externalConversationId }));
   expect(await get(path(ticketId, stored.json.conversation.id))).toMatchObject({
     deliveryStatus: 'none',
     deliveryError: null,
@@ -292,12 +292,12 @@ test('a report about a message that this system has not sent as a mail changes n
 test('a report about a message of a deleted ticket is a mail of a program', async () => {
   const message = await sent();
   await tickets.request('DELETE', `/ticket/${message.ticketId}`, { caller: { roleId: 1 } });
-  const { ticketId } = await receive(reportOf(message));
+  const { ticketId } = await receive(reportAbout(message));
   expect(await get(`/ticket/${ticketId}`)).toMatchObject({ spamStatus: 'auto_programmatic' });
 });
 
 test('a report about no message of ours is a mail of a program that names the address', async () => {
-  const { ticketId } = await receive(reportOf({ messageId: '<other@example.net>' }));
+  const { ticketId } = await receive(reportAbout({ messageId: '<other@example.net>' }));
   expect(await get(`/ticket/${ticketId}`)).toMatchObject({ spamStatus: 'auto_programmatic' });
   expect(JSON.parse((await tickets.documentOf(ticketId)).rawData).failedRecipients).toEqual([kim]);
 });
@@ -305,11 +305,11 @@ test('a report about no message of ours is a mail of a program that names the ad
 test('a delay is recorded only', async () => {
   const message = await sent();
   await close(message.ticketId);
-  await receive(reportOf(message, { action: 'delayed', code: '4.4.1' }));
+  await receive(reportAbout(message, { action: 'delayed', code: '4.4.1' }));
   expect(await read(message)).toMatchObject({ deliveryStatus: 'sent', deliveryError: { code: '4.4.1' } });
   expect((await readTicket(message.ticketId)).status).toBe('closed');
-  await receive(reportOf(message));
-  await receive(reportOf(message, { action: 'delayed', code: '4.4.1' }));
+  await receive(reportAbout(message));
+  await receive(reportAbout(message, { action: 'delayed', code: '4.4.1' }));
   expect(await read(message)).toMatchObject({ deliveryStatus: 'failed', deliveryError: { code: '5.1.1' } });
 });
 
@@ -317,7 +317,7 @@ test('the setting reopenOnDeliveryFailure keeps the ticket closed', async () => 
   changed.reopenOnDeliveryFailure = false;
   const message = await sent();
   await close(message.ticketId);
-  await receive(reportOf(message));
+  await receive(reportAbout(message));
   expect(await readTicket(message.ticketId)).toMatchObject({ status: 'closed' });
   expect(await notes(message.ticketId)).toHaveLength(1);
   expect(await failedEvents(message.ticketId)).toHaveLength(1);
@@ -326,7 +326,7 @@ test('the setting reopenOnDeliveryFailure keeps the ticket closed', async () => 
 test('a message that failed is sent again to those whom it has not reached', async () => {
   const message = await sent([kim, 'lee@example.com']);
   await close(message.ticketId);
-  await receive(reportOf(message));
+  await receive(reportAbout(message));
   const before = server.mails.length;
   const again = await tickets.request('POST', path(message.ticketId, `${message.id}/resend`));
   expect(again.status).toBe(202);
@@ -334,7 +334,7 @@ test('a message that failed is sent again to those whom it has not reached', asy
   expect((await read(message)).deliveryError).toBeNull();
   expect(server.mails.slice(before).map(({ to }) => to)).toEqual([[kim]]);
   await close(message.ticketId);
-  await receive(reportOf(message));
+  await receive(reportAbout(message));
   expect(await read(message)).toMatchObject({ deliveryStatus: 'failed' });
   expect((await readTicket(message.ticketId)).status).toBe('closed');
   expect(await failedEvents(message.ticketId)).toHaveLength(2);
@@ -372,7 +372,7 @@ test('a recipient who failed while others are still queued makes the message fai
   const message = await replied([kim, 'lee@example.com']);
   await expect.poll(async () => (await read(message)).deliveryError, patience).not.toBeNull();
   await documents().updateOne({ _id: message.id }, { $set: { 'mail.reached': [kim] } });
-  await receive(reportOf(message));
+  await receive(reportAbout(message));
   const attempts = async () => (await documents().findOne({ _id: message.id }))?.mail?.attempts;
   const tryAgain = () => documents().updateOne({ _id: message.id }, { $set: { 'mail.nextAttemptAt': new Date(0) } });
   await tryAgain();
@@ -392,7 +392,7 @@ test('a report that arrives before the attempt has ended counts', async () => {
   accept = () => reported.promise;
   const message = await replied();
   await expect.poll(async () => (await documents().findOne({ _id: message.id }))?.lease, patience).toBeTruthy();
-  await receive(reportOf(message));
+  await receive(reportAbout(message));
   expect(await read(message)).toMatchObject({ deliveryStatus: 'queued', deliveryError: { recipient: kim } });
   reported.resolve();
   await expect.poll(() => status(message), patience).toBe('failed');
@@ -407,7 +407,7 @@ describe('a signed return address', () => {
     const mail = server.mails.find(({ bytes }) => bytes.includes(`Message-ID: ${message.messageId}`));
     expect(mail?.from).toContain(`${message.id}-`);
     expect(mail?.bytes.toString()).toContain(`From: Support <${mailbox}>`);
-    const { ticketId } = await receive(reportOf(message, { messageId: null, to: mail?.from ?? '' }));
+    const { ticketId } = await receive(reportAbout(message, { messageId: null, to: mail?.from ?? '' }));
     expect(ticketId).toBe(message.ticketId);
     expect(await read(message)).toMatchObject({ deliveryStatus: 'failed' });
     const isReport = { from: 'MAILER-DAEMON@mx.example.net', subchannelId: 1 };
@@ -430,7 +430,7 @@ test('a process that dies while it takes a report leaves one note and one event,
   const steps = await crashAtEachWrite(async (nth, when) => {
     const message = await sent();
     await close(message.ticketId);
-    const report = reportOf(message);
+    const report = reportAbout(message);
     const hasDied = await crashAtWrite(nth, when, () => receive(report));
     await receive(report);
     for (const { name, run } of processNow().tasks) if (name === 'show deliveries') await run();

@@ -30,13 +30,17 @@ export interface FailureStore {
   record(message: MessageReference, report: DeliveryReport): Promise<ReportOutcome>;
 }
 
+const projection = {
+  ...{ deliveryStatus: 1, deliveryRevision: 1, bounced: 1, mail: 1, lease: 1, to: 1, cc: 1, bcc: 1 },
+} as const;
+
 export function failureStore(connection: Connection): FailureStore {
   const conversations = conversationCollection(connection);
   return {
     async record({ ticketId, conversationId }, report) {
       for (;;) {
         const isMessage = { _id: conversationId, ticketId };
-        const message = await storeCall(() => conversations.findOne(isMessage));
+        const message = await storeCall(() => conversations.findOne(isMessage, { projection }));
         if (!message) return 'foreign';
         const { outcome, change } = decide(message, report, serverTime(connection));
         if (!change) return outcome;
@@ -76,13 +80,13 @@ function decide(
         ...(deliveryStatus === 'sent' && { deliveryStatus: 'failed' }),
       },
       $push: { failures: failure },
-      // The other one keeps a resending that has read the message from losing this.
+      // A resending compares the other number: it does not overwrite what it has not read.
       $inc: { deliveryRevision: 1, revision: 1 },
     };
     return { outcome: 'failed', change };
   }
-  const delayed = reported.find(([, { isFinal }]) => !isFinal);
   if (reported.length === 0) return { outcome: 'foreign' };
+  const delayed = reported.find(([, { isFinal }]) => !isFinal);
   if (!delayed || deliveryStatus === 'failed' || bounced.length > 0) return { outcome: 'known' };
   return { outcome: 'delayed', change: { $set: { deliveryError: { ...toReason(delayed), at } } } };
 }

@@ -1,6 +1,5 @@
 import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import { DomainError } from '@ticketing/errors/domain-error.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { callerKey, serviceCaller } from '@ticketing/service-kit/identity/caller.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
@@ -8,6 +7,7 @@ import type { MessageWriter } from '../message/add.ts';
 import type { MessageReference } from '../message/external-id-store.ts';
 import type { DeliveryFailure, FailureReason } from '../message/rules/delivery-report.ts';
 import type { ReadSettings } from '../settings.ts';
+import { ignoreDeleted } from '../ticket/commit.ts';
 
 interface NoteDeps {
   writer: Pick<MessageWriter, 'add'>;
@@ -49,13 +49,8 @@ export async function noteFailure(
   };
   const call = { caller, trace: continueTrace(undefined), idempotency };
   const opens = mayOpen && reopenOnDeliveryFailure;
-  try {
-    const { hasOpened = true } = await writer.add(call, ticketId, note, { failed: { conversationId, opens } });
-    return { hasOpened: opens && hasOpened };
-  } catch (error) {
-    if (error instanceof DomainError && error.reason === 'ticket_not_found') return { hasOpened: false };
-    throw error;
-  }
+  const added = await writer.add(call, ticketId, note, { failed: { conversationId, opens } }).catch(ignoreDeleted);
+  return { hasOpened: added ? opens && added.hasOpened !== false : false };
 }
 
 const maxNamed = 20;

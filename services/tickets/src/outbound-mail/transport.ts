@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createTransport } from 'nodemailer';
 import MimeNode from 'nodemailer/lib/mime-node';
+import { maxErrorChars } from '../message/rules/delivery-report.ts';
 
 /** A composed mail with its envelope. */
 export interface ComposedMail {
@@ -95,7 +96,6 @@ interface SmtpTimes {
 const defaultTimes: SmtpTimes = { connectMs: 10_000, silenceMs: 60_000 };
 /** Shorter than servers wait for the next mail, so that none closes a connection while a mail begins. */
 const idleMs = 5_000;
-const maxErrorLength = 500;
 
 /** Sends mails to a mail server, over connections that are used again. */
 export function smtpTransport(config: SmtpConfig, times = defaultTimes): MailTransport {
@@ -190,5 +190,5 @@ function describeError({ message, code, command }: SmtpError): string {
   return [code, command, message]
     .filter((part) => part !== undefined)
     .join(' ')
-    .slice(0, maxErrorLength);
+    .slice(0, maxErrorChars);
 }

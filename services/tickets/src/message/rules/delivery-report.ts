@@ -48,6 +48,7 @@ export function toError({ at, reasons: [first] }: DeliveryFailure): DeliveryErro
   return { code: null, text: '', recipient: null, ...first, at };
 }
 
+/** The longest text of an error. */
 export const maxErrorChars = 500;
 
 /**

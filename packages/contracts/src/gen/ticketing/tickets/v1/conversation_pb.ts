@@ -187,7 +187,7 @@ export type Conversation = Message<"ticketing.tickets.v1.Conversation"> & {
 
   /**
    * The last failure of its delivery, also of an attempt that is made again; null
-   * if there was none.
+   * if there was none, or a later attempt has reached all recipients.
    *
    * @generated from field: optional ticketing.tickets.v1.DeliveryError delivery_error = 28;
    */
