@@ -1,4 +1,6 @@
 import { cpus, totalmem } from 'node:os';
+import type { ComparedCosts } from './cost-table.ts';
+import { costNames } from './costs.ts';
 import { dialogueNames } from './dialogue.ts';
 import { intentNames } from './intents.ts';
 import { knowledgeNames } from './knowledge.ts';
@@ -14,6 +16,7 @@ import { templateNames } from './templates.ts';
 
 /** The benchmarks, in groups whose figures are measured together. Their names are those of `--only`. */
 export const benchmarks: Readonly<Record<string, readonly string[]>> = {
+  costs: costNames,
   api: operationNames,
   dialogue: dialogueNames,
   settings: settingsNames,
@@ -31,6 +34,7 @@ export const benchmarks: Readonly<Record<string, readonly string[]>> = {
 
 /** The measurements of a run of the benchmark; a part that it left out is empty. */
 export interface BenchResults {
+  costs?: ComparedCosts | undefined;
   operations: OperationCosts[];
   curves: LoadCurve[];
   growth: MeasuredSet[];
@@ -75,6 +79,7 @@ function currentPart(run: BenchRun, later: readonly BenchRun[]): BenchRun {
   const exists = ({ operation }: { operation: string }) => operationNames.some((name) => name === operation);
   return {
     ...run,
+    costs: later.some(({ costs }) => costs) ? undefined : run.costs,
     operations: run.operations.filter(
       (costs) => exists(costs) && !later.some(({ operations }) => includes(operations, 'operation', costs)),
     ),
@@ -106,6 +111,6 @@ function hasMeasuredAll({ only }: BenchRun, group: string): boolean {
   return (benchmarks[group] ?? []).every((name) => only.includes(name));
 }
 
-function isEmpty({ operations, curves, growth, figures }: BenchRun): boolean {
-  return [operations, curves, growth, figures].every(({ length }) => length === 0);
+function isEmpty({ costs, operations, curves, growth, figures }: BenchRun): boolean {
+  return !costs && [operations, curves, growth, figures].every(({ length }) => length === 0);
 }

@@ -8,6 +8,8 @@ import { measureAttacks, printAttacks } from './attacks.ts';
 import { type BareProcess, startBare } from './bare-process.ts';
 import { type BenchResults, type BenchRun, benchmarks, thisMachine } from './bench-run.ts';
 import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
+import { costRows } from './cost-table.ts';
+import { measureCosts } from './costs.ts';
 import { bareDatabase, fill, tagCount } from './dataset.ts';
 import { measureDialogue } from './dialogue.ts';
 import { measureEvents } from './events.ts';
@@ -24,7 +26,7 @@ import { openRoundTripCounter } from './round-trips.ts';
 import { measureSearches } from './searches.ts';
 import { measureSettings } from './settings.ts';
 import { type BenchSystem, type SystemOptions, startSystem } from './system.ts';
-import { type Figure, printTable } from './table.ts';
+import { alignColumns, type Figure, printTable } from './table.ts';
 import { measureTemplates } from './templates.ts';
 import { measureWebhooks } from './webhooks.ts';
 
@@ -38,6 +40,7 @@ const usage = `Measures the system, and what its operations cost compared with b
   --only get,search  the operations to compare: ${allNames.join(', ')}
   --attack TEXT      only the attacks whose names contain this
   --profile          writes CPU profiles of the services to bench/results
+  --before FOLDER    a checkout of an earlier state, whose costs are measured beside those of this one
   --servers COMMAND  the command that kills and starts a Kafka broker, as in npm run faults; without it only the
                      outage of the embedded log is measured
 `;
@@ -47,6 +50,7 @@ const resultsFolder = join(import.meta.dirname, 'results');
 interface BenchOptions extends BenchPlan {
   profiles: string | undefined;
   servers: string | undefined;
+  before: string | undefined;
 }
 
 /** The processes of a run, which share a data folder. */
@@ -80,18 +84,22 @@ const options = {
   attack: { type: 'string', default: '' },
   profile: { type: 'boolean', default: false },
   servers: { type: 'string' },
+  before: { type: 'string' },
 } as const;
 
-export const command = declareCommand({ usage, options }, ({ tickets, seconds, only, attack, profile, servers }) =>
-  runBench({
-    tickets: Number(tickets),
-    seconds: Number(seconds),
-    progress,
-    only: only.split(','),
-    attack,
-    profiles: profile ? resultsFolder : undefined,
-    servers,
-  }),
+export const command = declareCommand(
+  { usage, options },
+  ({ tickets, seconds, only, attack, profile, servers, before }) =>
+    runBench({
+      tickets: Number(tickets),
+      seconds: Number(seconds),
+      progress,
+      only: only.split(','),
+      attack,
+      profiles: profile ? resultsFolder : undefined,
+      servers,
+      before,
+    }),
 );
 
 async function runBench(options: BenchOptions): Promise<void> {
@@ -107,6 +115,7 @@ async function runBench(options: BenchOptions): Promise<void> {
     const measuredAt = new Date().toISOString();
     const results: BenchResults = { operations: [], curves: [], growth: [], figures: [] };
     const { operations, figures } = results;
+    if (isWanted(bench, 'costs')) await compareCosts(bench, results);
     if (isWanted(bench, 'api')) await measureApi(bench, results);
     if (['growth', 'lists', 'searches'].some((group) => isWanted(bench, group))) await measureLarge(bench, results);
     for (const [group, compare] of Object.entries(comparisons).filter(([name]) => isWanted(bench, name))) {
@@ -121,6 +130,7 @@ async function runBench(options: BenchOptions): Promise<void> {
     }
     const attackResults = isWanted(bench, 'attacks') ? await measureAttacks(await start(bench, options), options) : [];
     if (operations.length > 0) print(`\n${printOperations(operations)}`);
+    if (results.costs) print(`\n${alignColumns(costRows(results.costs))}`);
     print(`\n${printTable(figures)}`);
     if (attackResults.length > 0) print(`\n${printAttacks(attackResults)}`);
     const { tickets, only } = options;
@@ -143,11 +153,29 @@ function addFigures(results: BenchResults, group: string, figures: readonly Figu
 /** Starts the system once before the measurements, so that it is built, and creates the tags of the tickets. */
 async function prepare(bench: Bench): Promise<void> {
   progress('the first start, which compiles');
-  const system = await start(bench);
+  await createTags(await start(bench));
+  await stopProcesses(bench);
+}
+
+async function createTags(system: BenchSystem): Promise<void> {
   for (let tag = 1; tag <= tagCount; tag++) {
     await call(system, { method: 'POST', path: '/tag', body: { name: `tag ${tag}` } });
   }
-  await stopProcesses(bench);
+}
+
+/** Measures the whole system, and then that of the earlier checkout, on a folder of its own. */
+async function compareCosts(bench: Bench, results: BenchResults): Promise<void> {
+  const { before: checkout, profiles } = bench.options;
+  const measureOne = async (options: SystemOptions) => {
+    const system = await start(bench, options);
+    if (options.checkout !== undefined) await createTags(system);
+    const costs = await measureCosts(system, bench.options);
+    await stopProcesses(bench);
+    return costs;
+  };
+  const now = await measureOne({ profiles });
+  if (checkout !== undefined) progress(`the same of ${checkout}`);
+  results.costs = { now, before: checkout === undefined ? undefined : await measureOne({ checkout }) };
 }
 
 /** Measures the API with relay, consumers and schedulers off, because they use the processor and the store too. */
@@ -218,8 +246,8 @@ async function measureOutage(bench: Bench): Promise<Figure[]> {
   return figures;
 }
 
-async function start({ folder, stops }: Bench, { profiles, environment }: SystemOptions = {}): Promise<BenchSystem> {
-  const system = await startSystem(folder, { profiles, ...(environment && { environment }) });
+async function start({ folder, stops }: Bench, options: SystemOptions = {}): Promise<BenchSystem> {
+  const system = await startSystem(join(folder, options.checkout === undefined ? 'now' : 'before'), options);
   stops.push(system.stop);
   return system;
 }

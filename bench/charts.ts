@@ -4,6 +4,7 @@ import { declareCommand, UsageError } from '../tools/cli/command.ts';
 import { type BenchRun, withoutOutdated } from './bench-run.ts';
 import { drawChart } from './draw-chart.ts';
 import {
+  costTable,
   figureTable,
   growthChart,
   latencyCharts,
@@ -50,7 +51,11 @@ export const command = declareCommand({ usage, options: {} }, () => {
   for (const [name, chart] of Object.entries(charts)) writeFileSync(join(folder, `${name}.svg`), drawChart(chart));
   writeFileSync(drawnFile, `${JSON.stringify(runs, null, 1)}\n`);
   const images = Object.entries(charts).map(([name, { title }]) => `![${title}](${name}.svg)\n`);
-  const tables = [operationTable(operations), figureTable(numbered((run) => run.figures.filter(({ goal }) => goal)))];
+  const tables = [
+    ...runs.flatMap(({ costs }, index) => (costs ? [costTable(costs, index + 1)] : [])),
+    operationTable(operations),
+    figureTable(numbered((run) => run.figures.filter(({ goal }) => goal))),
+  ];
   writeFileSync(join(folder, 'README.md'), [introduction, runTable(runs), ...images, ...tables].join('\n'));
 });
 

@@ -115,6 +115,8 @@ export async function measureLatency(address: Address, nextRequest: NextRequest,
 interface Sent {
   requests: number;
   seconds: number;
+  /** The average size of a response with its headers. */
+  responseBytes: number;
   /** The latency that a share of the requests did not exceed, in ms. */
   latencyAt(share: number): number;
 }
@@ -155,6 +157,7 @@ export async function send(
   return {
     requests: result.requests.total,
     seconds: result.duration,
+    responseBytes: result.throughput.total / result.requests.total,
     latencyAt: (share) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN,
   };
 }
@@ -210,7 +213,8 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-function measureCpuSeconds({ processes }: Target): Record<string, number> {
+/** The CPU time that each process of a target has used. */
+export function measureCpuSeconds({ processes }: Pick<Target, 'processes'>): Record<string, number> {
   return Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, readCpuSeconds(pid)]));
 }
 

@@ -1,4 +1,5 @@
 import type { BenchRun } from './bench-run.ts';
+import { type ComparedCosts, costRows } from './cost-table.ts';
 import type { Chart } from './draw-chart.ts';
 import type { LoadCurve } from './load-curve.ts';
 import type { OperationCosts } from './operation-costs.ts';
@@ -76,6 +77,11 @@ export function runTable(runs: readonly BenchRun[]): string {
     tickets.toLocaleString('en-US'),
   ]);
   return markdownTable([['Run', 'Measured', 'Cores', 'Memory', 'Node', 'Tickets, at most'], ...rows]);
+}
+
+/** A Markdown table of what requests cost in the whole system. */
+export function costTable(costs: ComparedCosts, run: number): string {
+  return `What a request costs in the whole system until everything that follows is done (run ${run}):\n\n${markdownTable(costRows(costs))}`;
 }
 
 /** A Markdown table of the operations. */

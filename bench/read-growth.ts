@@ -41,7 +41,7 @@ export async function loadSet(system: BenchSystem, count: number, { progress }: 
 }
 
 /** Closes the ids of the tickets, as a scheduler does ten minutes after they were created. */
-async function closeIds(mongodbUri: string): Promise<void> {
+export async function closeIds(mongodbUri: string): Promise<void> {
   const connection = await mongoose.createConnection(mongodbUri, { dbName: systemDatabase }).asPromise();
   const collection = connection.collection(ticketCollection) as unknown as TicketCollection;
   const closedIds = closedIdStore(connection, collection);

@@ -31,11 +31,7 @@ const settleMs = 500;
  */
 export async function openRoundTripCounter(mongodbUri: string): Promise<RoundTripCounter> {
   const connection = await mongoose.createConnection(mongodbUri).asPromise();
-  const admin = connection.getClient().db('admin');
-  const read = async (): Promise<CommandCounts> => {
-    const { metrics } = await admin.command({ serverStatus: 1 });
-    return readCounts(metrics.commands);
-  };
+  const read = () => readCommands(connection);
   const observe = async (action: () => Promise<unknown>): Promise<Observed> => {
     const before = await read();
     const startedAt = performance.now();
@@ -53,6 +49,12 @@ export async function openRoundTripCounter(mongodbUri: string): Promise<RoundTri
     },
     close: () => connection.close(),
   };
+}
+
+/** Reads how often the engine has run each command since it was started. */
+export async function readCommands(connection: mongoose.Connection): Promise<CommandCounts> {
+  const { metrics } = await connection.getClient().db('admin').command({ serverStatus: 1 });
+  return readCounts(metrics.commands);
 }
 
 /** The commands that were run in an interval. */
@@ -82,6 +84,7 @@ export function readCounts(status: Readonly<Record<string, unknown>>): CommandCo
   );
 }
 
-function subtract(after: CommandCounts, before: CommandCounts): CommandCounts {
+/** The commands between two readings. */
+export function subtract(after: CommandCounts, before: CommandCounts): CommandCounts {
   return Object.fromEntries(Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]));
 }

@@ -45,16 +45,18 @@ export interface SystemOptions {
   profiles?: string | undefined;
   /** Environment variables of its services, in addition to those of this process. */
   environment?: Record<string, string>;
+  /** The checkout whose system is started; this one by default. */
+  checkout?: string | undefined;
 }
 
 /** Starts the system on a data folder. Errors: it did not start. */
 export async function startSystem(
   folder: string,
-  { profiles, environment: additions = {} }: SystemOptions = {},
+  { profiles, environment: additions = {}, checkout = root }: SystemOptions = {},
 ): Promise<BenchSystem> {
   const child = spawn(
     process.execPath,
-    [join(root, 'tools/cli/main.ts'), 'start', '--split', '--port', '0', '--data', folder],
+    [join(checkout, 'tools/cli/main.ts'), 'start', '--split', '--port', '0', '--data', folder],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {

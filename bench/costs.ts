@@ -1,0 +1,288 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
+import mongoose from 'mongoose';
+import { fill, systemDatabase, toId } from './dataset.ts';
+import { type BenchPlan, call, measureCpuSeconds, type NextRequest, pickAny, quantile, send } from './load.ts';
+import { closeIds } from './read-growth.ts';
+import { type CommandCounts, countRoundTrips, type Observed, readCommands, subtract } from './round-trips.ts';
+import type { BenchSystem } from './system.ts';
+
+/** The name of this measurement on the command line. */
+export const costNames = ['costs'] as const;
+
+/** The cost of a request in the whole system, until everything that follows from it is done. */
+export interface RequestCost {
+  name: string;
+  /** Requests per second while they were sent, and until everything was done. */
+  sentPerSecond: number;
+  donePerSecond: number;
+  /** CPU time per request, by process. */
+  cpuMs: Record<string, number>;
+  /** Commands to the store per request. */
+  commands: CommandCounts;
+  requestBytes: number;
+  responseBytes: number;
+}
+
+/** A system without requests. */
+export interface IdleCost {
+  /** CPU time per second, by process. Units: ms. */
+  cpuMs: Record<string, number>;
+  /** Commands to the store per second. */
+  commands: CommandCounts;
+}
+
+/** The costs of a system. */
+export interface MeasuredCosts {
+  requests: RequestCost[];
+  idle: IdleCost;
+  /** The resident memory of each service after the load, in bytes. */
+  memory: Record<string, number>;
+}
+
+interface CostedRequest {
+  name: string;
+  /** How many are sent in a round. */
+  count: number;
+  next: NextRequest;
+}
+
+const ticketCount = 15_000;
+const connections = 8;
+/** The median of these is used, because other work of the machine disturbs single runs. A load of the same size precedes them. */
+const rounds = 3;
+const idleSeconds = 30;
+/** For so long after its start a system has work that is not repeated. */
+const startSeconds = 20;
+const sessionsOfTicket = 3;
+const priorities = ['low', 'medium', 'high', 'urgent'];
+const created = {
+  channel: 'email',
+  subject: 'Zähler',
+  body: `<p>${'Guten Tag, mein Zähler steht. '.repeat(20)}</p>`,
+};
+const anyTicket = () => toId(Math.floor(Math.random() * ticketCount));
+const listed = {
+  filters: [{ key: 't.status', comparator: '=', value: 'open' }],
+  orderByField: 't.createdAt',
+  orderByDirection: 'desc',
+  limit: 100,
+};
+
+const list = (name: string): CostedRequest => ({
+  name,
+  count: 400,
+  next: () => ({ method: 'POST', path: '/ticket/search', body: listed }),
+});
+
+function requestsOf(withSessions: readonly number[]): CostedRequest[] {
+  return [
+    { name: 'GET /ticket/{id}', count: 2_000, next: () => ({ method: 'GET', path: `/ticket/${anyTicket()}` }) },
+    {
+      name: 'the same without sessions (includeSessions=false)',
+      count: 2_000,
+      next: () => ({ method: 'GET', path: `/ticket/${anyTicket()}?includeSessions=false` }),
+    },
+    {
+      name: `GET /ticket/{id} of a ticket with ${sessionsOfTicket} sessions`,
+      count: 1_000,
+      next: () => ({ method: 'GET', path: `/ticket/${pickAny(withSessions)}` }),
+    },
+    { name: 'POST /ticket', count: 600, next: () => ({ method: 'POST', path: '/ticket', body: created }) },
+    {
+      name: 'POST /ticket without analysis (process=false)',
+      count: 600,
+      next: () => ({ method: 'POST', path: '/ticket?process=false', body: created }),
+    },
+    {
+      name: 'PATCH /ticket/{id}',
+      count: 600,
+      next: () => ({ method: 'PATCH', path: `/ticket/${anyTicket()}`, body: { priority: pickAny(priorities) } }),
+    },
+  ];
+}
+
+/**
+ * Measures requests as clients send them, in the whole system with all roles, each until everything that follows from it
+ * is done. The system must be on the embedded log, and nothing else may use it.
+ */
+export async function measureCosts(system: BenchSystem, { progress }: BenchPlan): Promise<MeasuredCosts> {
+  const connection = await mongoose.createConnection(system.mongodbUri).asPromise();
+  try {
+    const meter: Meter = { system, connection, idle: { counts: {}, seconds: 1 }, idleCpu: {} };
+    progress(`${ticketCount} tickets are being created`);
+    await fill(system.mongodbUri, ticketCount, [systemDatabase]);
+    const withSessions = Array.from({ length: 100 }, (_, nth) => toId(nth * 7));
+    await recordSessions(system, withSessions);
+    await setTimeout(startSeconds * 1000);
+    await waitUntilDone(connection);
+    progress('no requests');
+    const idle = await measureIdle(meter);
+    const measured = async (request: CostedRequest) => {
+      const all: RequestCost[] = [];
+      progress(`${request.name}, warm-up`);
+      await send(system, request.next, { requests: request.count, connections });
+      await waitUntilDone(connection);
+      for (let round = 1; round <= rounds; round++) {
+        progress(`${request.name}, round ${round}`);
+        all.push(await measureRequest(meter, request));
+      }
+      return medianOf(all);
+    };
+    const requests = [await measured(list('POST /ticket/search, 100 of 15,000 that were just created'))];
+    await closeIds(system.mongodbUri);
+    // Every process reads the last closed id again within a minute, in the background of a list.
+    await call(system, list('').next());
+    await setTimeout(61_000);
+    await call(system, list('').next());
+    requests.push(await measured(list('POST /ticket/search, 100 of 15,000 that were there long')));
+    for (const request of requestsOf(withSessions)) requests.push(await measured(request));
+    return { requests, idle, memory: system.memory() };
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Reads what a system uses. */
+interface Meter {
+  system: BenchSystem;
+  connection: mongoose.Connection;
+  /** What it uses without requests. Units of the CPU time: ms per second. */
+  idle: Observed;
+  idleCpu: Record<string, number>;
+}
+
+async function measureIdle(meter: Meter): Promise<IdleCost> {
+  const { counts, seconds, cpuMs } = await observe(meter, () => setTimeout(idleSeconds * 1000));
+  meter.idle = { counts, seconds };
+  meter.idleCpu = mapValues(cpuMs, (ms) => ms / seconds);
+  return { cpuMs: meter.idleCpu, commands: mapValues(counts, (count) => count / seconds) };
+}
+
+async function measureRequest(meter: Meter, { name, count, next }: CostedRequest): Promise<RequestCost> {
+  const { sent, doneSeconds, checks, counts, seconds, cpuMs } = await observe(meter, async () => {
+    const startedAt = performance.now();
+    const load = await send(meter.system, next, { requests: count, connections });
+    return { sent: load, ...(await waitUntilDone(meter.connection, startedAt)) };
+  });
+  const withoutChecks = { ...counts, find: (counts.find ?? 0) - checks * findsOfCheck };
+  return {
+    name,
+    sentPerSecond: count / sent.seconds,
+    donePerSecond: count / doneSeconds,
+    cpuMs: mapValues(cpuMs, (ms, process) => Math.max(0, ms - (meter.idleCpu[process] ?? 0) * seconds) / count),
+    commands: countRoundTrips({ counts: withoutChecks, seconds }, meter.idle, count).commands,
+    requestBytes: Buffer.byteLength(JSON.stringify(next().body) ?? ''),
+    responseBytes: sent.responseBytes,
+  };
+}
+
+/** Does something and returns with its result what the system used meanwhile. Units of the CPU time: ms. */
+async function observe<Result>(
+  { system, connection }: Meter,
+  action: () => Promise<Result>,
+): Promise<Result & Observed & { cpuMs: Record<string, number> }> {
+  const before = await readCommands(connection);
+  const cpuBefore = measureCpuSeconds(system);
+  const startedAt = performance.now();
+  const result = await action();
+  const seconds = (performance.now() - startedAt) / 1000;
+  const cpuMs = mapValues(measureCpuSeconds(system), (now, name) => (now - (cpuBefore[name] ?? 0)) * 1000);
+  return { ...result, counts: subtract(await readCommands(connection), before), seconds, cpuMs };
+}
+
+const checkEveryMs = 250;
+/** How many finds a check makes. */
+const findsOfCheck = 5;
+/** The work of a service may begin a moment after it has read an event. */
+const quietChecks = 4;
+const topic = 'ticketing.ticket.changed.v1';
+const partitions = [`${topic}/0`, `${topic}/1`];
+
+/**
+ * Waits until all events were sent and consumed and no analysis waits. Returns when that was first so, as seconds since
+ * `startedAt`, and how often it looked.
+ */
+async function waitUntilDone(
+  connection: mongoose.Connection,
+  startedAt = performance.now(),
+): Promise<{ doneSeconds: number; checks: number }> {
+  let doneAt: number | undefined;
+  let checks = 0;
+  for (let quiet = 0; quiet < quietChecks; ) {
+    const at = performance.now();
+    const isDone = await hasNothingLeft(connection.getClient());
+    checks += 1;
+    quiet = isDone ? quiet + 1 : 0;
+    doneAt = isDone ? (doneAt ?? at) : undefined;
+    await setTimeout(checkEveryMs);
+  }
+  return { doneSeconds: ((doneAt ?? startedAt) - startedAt) / 1000, checks };
+}
+
+async function hasNothingLeft(client: mongoose.mongo.MongoClient): Promise<boolean> {
+  const events = client.db('ticketing_events');
+  const chunks = events.collection<{ _id: string; sequence: number; messages: unknown[] }>('logChunks');
+  const offsets = events.collection<{ _id: string; offset: number }>('logConsumerOffsets');
+  const projection = { _id: 1 };
+  const [unsent, analysis, consumed, ...lastChunks] = await Promise.all([
+    client
+      .db(systemDatabase)
+      .collection('tickets')
+      .findOne({ outboxSince: { $exists: true } }, { projection }),
+    client.db('ticketing_intents').collection('analyses').findOne({}, { projection }),
+    offsets.find({ _id: new RegExp(`/${topic}/`) }).toArray(),
+    ...partitions.map((partition) =>
+      chunks.findOne(
+        { _id: { $gte: `${partition}/`, $lt: `${partition}0` } },
+        { sort: { _id: -1 }, projection: { sequence: 1, 'messages.key': 1 } },
+      ),
+    ),
+  ]);
+  if (unsent || analysis) return false;
+  return partitions.every((partition, nth) => {
+    const last = lastChunks[nth];
+    const end = last ? last.sequence * 1000 + last.messages.length : 0;
+    return consumed.filter(({ _id }) => _id.endsWith(partition)).every(({ offset }) => offset >= end);
+  });
+}
+
+/** Records sessions of tickets, as the assistant does. */
+async function recordSessions(system: BenchSystem, ticketIds: readonly number[]): Promise<void> {
+  const tokens = await internalTokens('gateway', system.keys.signingKeyFile('gateway'));
+  const authorization = `Bearer ${await tokens.mint('intents', testCaller({ kind: 'serviceWorker', roleId: 1 }))}`;
+  const port = system.service('intents').environment.get('TICKETING_INTENTS_HTTP_PORT');
+  const address = { url: `http://127.0.0.1:${port}`, headers: { authorization } };
+  const path = '/ticketing.intents.v1.SessionService/RecordSession';
+  const at = new Date().toISOString();
+  const fields = { createdAt: at, lastActivityAt: at, participants: [{ id: 7, name: 'Ada' }], messageCount: 4 };
+  for (const ticketId of ticketIds) {
+    for (let nth = 0; nth < sessionsOfTicket; nth++) {
+      await call(address, { method: 'POST', path, body: { id: randomUUID(), ticketId, ...fields } });
+    }
+  }
+}
+
+/** The medians of several measurements of a request. */
+function medianOf(all: readonly RequestCost[]): RequestCost {
+  const [first] = all;
+  if (!first) throw new Error('There are no measurements.');
+  const median = (read: (one: RequestCost) => number) => quantile(all.map(read), 0.5);
+  const names = [...new Set(all.flatMap(({ commands }) => Object.keys(commands)))];
+  return {
+    ...first,
+    sentPerSecond: median((one) => one.sentPerSecond),
+    donePerSecond: median((one) => one.donePerSecond),
+    cpuMs: mapValues(first.cpuMs, (_, name) => median(({ cpuMs }) => cpuMs[name] ?? Number.NaN)),
+    commands: Object.fromEntries(names.map((name) => [name, median(({ commands }) => commands[name] ?? 0)])),
+  };
+}
+
+function mapValues(
+  record: Readonly<Record<string, number>>,
+  map: (value: number, name: string) => number,
+): Record<string, number> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
+}
