@@ -33,7 +33,7 @@ import { type LearningContext, openLearning } from './learning/open.ts';
 import { recordLabels } from './learning/record-labels.ts';
 import { listSessions } from './session/list.ts';
 import { openSessions } from './session/open.ts';
-import { recordSession } from './session/record.ts';
+import { noteSessionsAgain, recordSession } from './session/record.ts';
 import { setUpStore } from './set-up-store.ts';
 
 const second = 1000;
@@ -49,7 +49,7 @@ export const service = composeService({
     const clients = openClients(kit);
     const deleted = openDeletedIds(kit);
     const agent = openAgents(kit, clients, deleted);
-    const session = openSessions(kit, clients, deleted.tickets);
+    const session = openSessions(kit, clients.analysis, deleted.tickets);
     const intents = intentStore(kit.database.connection, deleted.tickets);
     const learning = openLearning(kit, clients, deleted);
     const { agents, secretBox } = agent;
@@ -93,6 +93,11 @@ export const service = composeService({
           name: 'read tickets again whose features have another format',
           everyMs: 10 * minute,
           run: () => examples.readAgain(),
+        },
+        {
+          name: 'note again which tickets have sessions',
+          everyMs: 24 * 60 * minute,
+          run: () => noteSessionsAgain(session),
         },
         {
           name: 'repeat recent deletions',

@@ -73,6 +73,8 @@ export interface CalledModel {
   tickets: Map<number, StubTicket>;
   /** Further tickets of which only the id is known. */
   ticketIds: Set<number>;
+  /** The tickets of which it was noted that they have sessions. */
+  noted: number[];
   tagIds: Set<number>;
   templateIds: Set<number>;
   /** The violations that the tickets service finds in a change of a ticket. */
@@ -114,6 +116,7 @@ export function emptyModel(): CalledModel {
   return {
     tickets: new Map(),
     ticketIds: new Set(),
+    noted: [],
     tagIds: new Set(),
     templateIds: new Set(),
     ...{ violations: [], checked: [], applied: [], records: [], replies: [], confirmed: [] },
@@ -211,12 +214,6 @@ function serveTickets(router: ConnectRouter, model: CalledModel): void {
         const shown = { ...ticket, intents, replyRecipients: { to } };
         return { snapshots: [{ ticket: shown, isSpam, process, ...replyNotSent }] };
       }),
-    listTicketVersions: ({ afterId }) =>
-      respond(model, () => {
-        const ids = [...model.ticketIds, ...model.tickets.keys()];
-        const [next] = ids.filter((id) => id > afterId).sort((left, right) => left - right);
-        return { versions: next === undefined ? [] : [{ ticketId: next, version: 1 }] };
-      }),
     confirmErasure: ({ ticketId }) =>
       respond(model, () => {
         model.confirmed.push(ticketId);
@@ -255,6 +252,12 @@ function serveResults(router: ConnectRouter, model: CalledModel): void {
           if (request.close) ticket.status = TicketStatus.CLOSED;
         }
         return { version: ticket.version };
+      }),
+    noteSessions: ({ ticketIds }) =>
+      respond(model, () => {
+        const exist = new Set([...model.ticketIds, ...model.tickets.keys()]);
+        model.noted.push(...ticketIds);
+        return { ticketIds: ticketIds.filter((id) => exist.has(id)) };
       }),
     replaceAutoExecution: (request) =>
       respond(model, async () => {

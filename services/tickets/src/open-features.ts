@@ -62,12 +62,13 @@ import { openTextWork } from './text/work.ts';
 import { checkTicketChange } from './ticket/checks.ts';
 import { type Commit, commitChange } from './ticket/commit.ts';
 import { createTicket, type TicketWrites } from './ticket/create.ts';
-import { type BesideTicket, getTicket, maxSessionBytes, openSessions, sessionsTimeoutMs } from './ticket/get.ts';
+import { type BesideTicket, getTicket } from './ticket/get.ts';
 import { getTicketSnapshots, listTicketVersions } from './ticket/get-snapshots.ts';
 import { draftTicket, insertTicket } from './ticket/insert.ts';
 import { customerReader } from './ticket/refresh-customer.ts';
 import { queueKeys } from './ticket/rules/queue-keys.ts';
 import { searchTickets } from './ticket/search.ts';
+import { maxSessionBytes, noteSessions, openSessions, sessionsTimeoutMs } from './ticket/sessions.ts';
 import { ticketSubject } from './ticket/store/document.ts';
 import { removeTags } from './ticket/system-changes.ts';
 import { maxRenderedBytes, openTemplates, renderTimeoutMs } from './ticket/template/client.ts';
@@ -273,7 +274,7 @@ export function openFeatures(parts: FeatureParts) {
     },
     analysis: bind(
       { tickets, tags, settings, customers, commit, runtime, ...bind(deliveries, { beginToShow }) },
-      { applyAnalysis, recordExecution, replaceAutoExecution },
+      { applyAnalysis, noteSessions, recordExecution, replaceAutoExecution },
     ),
     attachment: bind(attachment, { getAttachment, deleteAttachment }),
     mail: {

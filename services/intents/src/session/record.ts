@@ -4,6 +4,7 @@ import type {
   RecordSessionResponse,
 } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
 import { DomainError, invalidInput } from '@ticketing/errors/domain-error.ts';
+import { continueTrace } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { hasRight } from '@ticketing/service-kit/identity/caller.ts';
 import type { SessionContext } from './open.ts';
@@ -22,7 +23,8 @@ export async function recordSession(
 ): Promise<RecordSessionResponse> {
   const session = fromProto(request);
   const { ticketId } = session;
-  if (ticketId !== null && !(await ticketExists(context, call, ticketId))) throw unknownTicket();
+  // Before the session is stored, so that no session is missing in its ticket, whatever happens in between.
+  if (ticketId !== null && !(await noteSession(context, call, ticketId))) throw unknownTicket();
   const recorded = await context.sessions.record(session);
   if (!recorded) throw unknownTicket();
   if (recorded.ticketId !== ticketId) {
@@ -49,11 +51,27 @@ function fromProto(request: RecordSessionRequest): SessionState {
   };
 }
 
-async function ticketExists({ snapshots }: SessionContext, { trace, signal }: Call, id: number): Promise<boolean> {
+/** Notes that a ticket has sessions. Returns whether it exists. */
+async function noteSession({ tickets }: SessionContext, { trace, signal }: Call, ticketId: number): Promise<boolean> {
   // Called without the caller's identity, because only services may call this RPC.
-  const { versions } = await snapshots({ trace, signal }).listTicketVersions({ afterId: id - 1, limit: 1 });
-  const [first] = versions;
-  return first?.ticketId === id && !first.deleted;
+  return (await tickets({ trace, signal }).noteSessions({ ticketIds: [ticketId] })).ticketIds.length > 0;
+}
+
+const ticketsAtOnce = 1_000;
+
+/**
+ * Notes in the tickets of all sessions that they have some: a process of an earlier version does not, and a backup of the
+ * tickets may be older than the sessions.
+ */
+export async function noteSessionsAgain({ sessions, tickets }: SessionContext): Promise<void> {
+  const call = { trace: continueTrace(undefined), signal: new AbortController().signal };
+  for (let after = 0; ; ) {
+    const ticketIds = await sessions.ticketsAfter(after, ticketsAtOnce);
+    const last = ticketIds.at(-1);
+    if (last === undefined) return;
+    await tickets(call).noteSessions({ ticketIds });
+    after = last;
+  }
 }
 
 function unknownTicket(): DomainError {

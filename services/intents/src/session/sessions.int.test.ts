@@ -6,6 +6,7 @@ import { SessionService } from '@ticketing/contracts/ticketing/intents/v1/sessio
 import { ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { Bus } from '@ticketing/events/bus/bus.ts';
 import { eventMessage } from '@ticketing/events/bus/envelope.ts';
+import { crashAtEachWrite, crashAtWrite } from '@ticketing/testkit/crash.ts';
 import { golden } from '@ticketing/testkit/golden.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { type IntentsHarness, startHarness } from '../../test/harness.ts';
@@ -105,6 +106,33 @@ describe('a session', () => {
     expect((await list()).sessions).toMatchObject([{ ticketId: 3, lastActivityAt: '2026-01-02T03:04:06Z' }]);
   });
 
+  // guarantee: F41
+  it('is noted in its ticket before it is stored, wherever the process dies in between', async () => {
+    intents.model.ticketIds.add(3);
+    const writes = await crashAtEachWrite(async (nth, when) => {
+      await intents.database.collection('sessions').deleteMany({});
+      intents.model.noted = [];
+      const record = () => assistant.recordSession(session(1, 0, { ticketId: 3 })).catch(() => undefined);
+      const hasCrashed = await crashAtWrite(nth, when, record, { isWholeProcess: true });
+      const stored = await intents.database.collection('sessions').countDocuments();
+      expect(intents.model.noted).toEqual([3]);
+      expect(stored).toBeLessThanOrEqual(1);
+      return hasCrashed;
+    });
+    expect(writes).toBeGreaterThan(0);
+  });
+
+  it('is noted in its ticket again each day', async () => {
+    intents.model.ticketIds = new Set([3, 5]);
+    for (const [number, ticketId] of [5, 3, 3, undefined].entries()) {
+      await assistant.recordSession(session(number, 0, ticketId === undefined ? {} : { ticketId }));
+    }
+    intents.model.noted = [];
+    const scheduler = await intents.startInstance({ TICKETING_INTENTS_ROLES: 'scheduler' });
+    await vi.waitFor(() => expect(intents.model.noted).toEqual([3, 5]), { timeout: 30_000 });
+    await scheduler.stop();
+  });
+
   it('of a ticket is not recorded while the tickets service is unavailable', async () => {
     intents.model.isUnavailable = true;
     await expect(assistant.recordSession(session(1, 0, { ticketId: 3 }))).rejects.toThrow(/unavailable/i);
@@ -151,6 +179,13 @@ describe('the list', () => {
     expect(ids(await list('?ticketId=3'))).toEqual([3, 4, 1]);
     expect(await list('?ticketId=3&limit=1&offset=1')).toMatchObject({ total: 3, offset: 1, limit: 1 });
     expect(ids(await list('?ticketId=3&limit=1&offset=1'))).toEqual([4]);
+    await assistant.recordSession(session(5, 0));
+    for (const number of [11, 12, 13, 14, 15]) await assistant.recordSession(session(number, -number, { ticketId: 3 }));
+    // More sessions than are read without a look at their sizes.
+    const all = await list('?ticketId=3');
+    expect([ids(all), all.total]).toEqual([[3, 4, 1, 11, 12, 13, 14, 15], 8]);
+    expect(ids(await list('?ticketId=3&limit=2&offset=2'))).toEqual([1, 11]);
+    expect((await list('?ticketId=5&offset=1')).total).toBe(1);
     expect(await list('?ticketId=4')).toEqual({ sessions: [], total: 0, offset: 0, limit: 100 });
   });
 });

@@ -22,6 +22,10 @@ export interface SessionStore {
    * Errors: concurrent_change, if other writes come first too often.
    */
   record(session: SessionState): Promise<SessionState | undefined>;
+  /** Returns the sessions of a ticket, the latest activity first; undefined if they are more than `limit`. */
+  few(ticketId: number, limit: number): Promise<SessionState[] | undefined>;
+  /** Returns the ids of tickets that have sessions, those above an id, in their order. */
+  ticketsAfter(id: number, limit: number): Promise<number[]>;
   /** Returns a page of the sessions of a ticket, or of all, the latest activity first, and the total. */
   list(
     ticketId: number | undefined,
@@ -56,6 +60,17 @@ export function sessionStore(
       await erase([...deleted]);
       return deleted.size > 0 ? undefined : recorded;
     },
+    few: (ticketId, limit) =>
+      storeCall(async () => {
+        const found = await sessions.find({ ticketId }, { sort: latestFirst, limit: limit + 1 }).toArray();
+        return found.length > limit ? undefined : found.map(fromDocument);
+      }),
+    ticketsAfter: (id, limit) =>
+      storeCall(async () => {
+        const options = { projection: { _id: 0, ticketId: 1 }, sort: { ticketId: 1 }, limit } as const;
+        const found = await sessions.find({ ticketId: { $gt: id } }, options).toArray();
+        return [...new Set(found.flatMap(({ ticketId }) => ticketId ?? []))];
+      }),
     list: (ticketId, offset, limit) =>
       storeCall(async () => {
         const filter = ticketId === undefined ? {} : { ticketId };
@@ -63,7 +78,7 @@ export function sessionStore(
           sessions.countDocuments(filter),
           sessions
             .find(filter, { projection: { bytes: 1 } })
-            .sort({ lastActivityAt: -1, _id: 1 })
+            .sort(latestFirst)
             .skip(offset)
             .limit(limit)
             .toArray(),
@@ -79,6 +94,8 @@ export function sessionStore(
     erase,
   };
 }
+
+const latestFirst = { lastActivityAt: -1, _id: 1 } as const;
 
 /** Stores a session, or returns the stored one that takes precedence; `conflict` if it was stored just now. */
 async function record(

@@ -1,7 +1,4 @@
-import type { Client } from '@connectrpc/connect';
-import type { SessionService } from '@ticketing/contracts/ticketing/intents/v1/session_service_pb.ts';
 import { AiSupportLevel } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { AssistantSessions } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import {
   AiProcess,
   type GetTicketRequest,
@@ -9,7 +6,6 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { notFound } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
 import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import { type ReadSettings, settingsKnowing, type TicketSettings } from '../settings.ts';
 import type { TagStore } from '../tag/store.ts';
@@ -17,12 +13,13 @@ import { type RefreshDeps, refreshCustomer } from './refresh-customer.ts';
 import type { TicketState } from './rules/fields.ts';
 import { countsAsSpam } from './rules/spam.ts';
 import { emailTemplateIds } from './rules/subchannels.ts';
+import { readSessions, type Sessions } from './sessions.ts';
 import type { TicketStore } from './store/store.ts';
 import type { Templates } from './template/client.ts';
 import type { TicketViews } from './views.ts';
 
 interface GetTicketDeps {
-  tickets: Pick<TicketStore, 'find'>;
+  tickets: Pick<TicketStore, 'find' | 'noteNoSessions'>;
   tags: Pick<TagStore, 'recentTree'>;
   settings: ReadSettings;
   refresh: RefreshDeps;
@@ -70,7 +67,7 @@ export async function getTicket(
   const [message, template, sessions, { previous, next }] = await Promise.all([
     deps.views.read(call, stored, options),
     wrapperIds.length === 0 ? undefined : templates.wrapper(call, wrapperIds),
-    request.includeSessions === false ? undefined : ofTickets.ofTicket(call, ticket.id),
+    request.includeSessions === false ? undefined : readSessions(deps.tickets, ofTickets, call, stored),
     neighbours(settings, ticket),
   ]);
   return {
@@ -94,50 +91,4 @@ function requestFirstAnalysis(
   requestAnalysis(ticket.id).catch((error: unknown) =>
     log.warn({ err: error, ticketId: ticket.id }, 'the analysis of a ticket was not queued'),
   );
-}
-
-/** The assistant sessions, which the intents service keeps. */
-export interface Sessions {
-  /**
-   * Reads the last 100 sessions of a ticket, as the caller may see them. None while the intents service is unavailable: a
-   * read of a ticket does not wait for it.
-   */
-  ofTicket(call: Pick<Call, 'caller' | 'trace' | 'signal' | 'log'>, ticketId: number): Promise<AssistantSessions>;
-}
-
-/** How long a read of a ticket waits for sessions, which it can do without. */
-export const sessionsTimeoutMs = 500;
-/** For how long they are not asked for again after a failure, so that not every read waits. */
-const pauseMs = 1_000;
-const maxSessions = 100;
-/** A session has 100 participants at most, whose names have 320 characters. */
-export const maxSessionBytes = 16 * 1024 * 1024;
-
-/** Opens the sessions. `now` is a clock that never goes back. Units: ms. */
-export function openSessions(
-  client: (call: OnBehalfOf) => Pick<Client<typeof SessionService>, 'listSessions'>,
-  now: () => number = () => performance.now(),
-): Sessions {
-  let pausedUntil = Number.NEGATIVE_INFINITY;
-
-  async function read(call: Pick<Call, 'caller' | 'trace' | 'signal' | 'log'>, ticketId: number) {
-    if (now() < pausedUntil) return [];
-    const { caller, trace, signal, log } = call;
-    try {
-      const request = { ticketId, limit: maxSessions };
-      return (await client({ caller, trace, signal }).listSessions(request)).sessions;
-    } catch (error) {
-      signal.throwIfAborted();
-      pausedUntil = now() + pauseMs;
-      log.warn({ err: error }, 'the sessions of a ticket cannot be read; none are shown');
-      return [];
-    }
-  }
-
-  return {
-    ofTicket: async (call, ticketId) => ({
-      $typeName: 'ticketing.tickets.v1.AssistantSessions',
-      items: await read(call, ticketId),
-    }),
-  };
 }

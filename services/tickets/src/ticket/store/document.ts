@@ -29,6 +29,8 @@ export interface StoredTicket {
   deliveries: Readonly<Record<string, MessageDelivery>>;
   /** For how many bytes of search words its messages and its notes are charged. */
   wordBytes: Readonly<WordBytes>;
+  /** Whether it may have assistant sessions; undefined: not known. */
+  hasSessions: boolean | undefined;
 }
 
 /** Refers to a ticket as the subject of a stored response, which may not be sent again after the ticket is deleted. */
@@ -46,6 +48,7 @@ export function newStoredTicket(ticket: TicketState): StoredTicket {
     draftIds: [],
     deliveries: {},
     wordBytes: noWords,
+    hasSessions: false,
   };
 }
 
@@ -68,8 +71,7 @@ export const excludedFromReads = {
 export const readDocument = documentReader<TicketDocument>([
   ...['_id', ...ticketFieldNames, 'minTagId', 'minAiAgentId'],
   ...['workedOn', 'manualWorkEntries', 'appliedRequests', 'reservedBy', 'conversationIds', 'draftIds', 'deletedAt'],
-  'wordBytes',
-  'deliveries',
+  ...['wordBytes', 'deliveries', 'hasSessions'],
 ]);
 
 export function storedTicket(document: TicketDocument): StoredTicket {
@@ -87,6 +89,7 @@ export function storedTicket(document: TicketDocument): StoredTicket {
     draftIds: document.draftIds ?? [],
     deliveries: document.deliveries ?? {},
     wordBytes: document.wordBytes ?? noWords,
+    hasSessions: document.hasSessions,
   };
 }
 
@@ -123,6 +126,7 @@ export function toDocument(
     reservedBy: null,
     conversationIds,
     draftIds: [],
+    hasSessions: false,
     ...firstInOutbox(event),
   };
 }
@@ -173,7 +177,7 @@ export const erasedFields: readonly string[] = [
     'wordsRevision',
   ],
   ...['workedOn', 'manualWorkEntries', 'worklog', 'appliedRequests', 'reservedBy', 'conversationIds', 'draftIds'],
-  'deliveries',
+  ...['deliveries', 'hasSessions'],
 ];
 
 /** A change of a ticket, with all that is stored in the same write. */

@@ -53,6 +53,10 @@ export interface TicketStore {
   /** Removes a draft from a ticket. Returns false if it has no such draft (any more). */
   removeDraft(id: number, conversationId: number): Promise<boolean>;
   findByExternalId(externalTicketId: string): Promise<StoredTicket | undefined>;
+  /** Notes that tickets have assistant sessions. Returns the ids of those that exist. */
+  noteSessions(ids: readonly number[]): Promise<number[]>;
+  /** Notes that a ticket has none, unless it is noted whether it has some. */
+  noteNoSessions(id: number): Promise<void>;
   /** The versions of those tickets that exist, by id. */
   versions(ids: readonly number[]): Promise<Map<number, number>>;
   /** The versions of all tickets with a higher id, in the order of their ids, including deleted ones, but not void ids. */
@@ -191,6 +195,19 @@ export function ticketStore(
     removeDraft: (id, conversationId) =>
       updateOne({ _id: id, draftIds: conversationId, ...isNotDeleted }, { $pull: { draftIds: conversationId } }),
     findByExternalId: (externalTicketId) => findOne({ externalTicketId }),
+    noteSessions: (ids) =>
+      storeCall(async () => {
+        const exist = { _id: { $in: [...ids] }, ...isNotDeleted };
+        const found = await tickets.find(exist, { projection: { hasSessions: 1 } }).toArray();
+        const unnoted = found.filter(({ hasSessions }) => !hasSessions).map(({ _id }) => _id);
+        if (unnoted.length > 0) {
+          await tickets.updateMany({ _id: { $in: unnoted }, ...isNotDeleted }, { $set: { hasSessions: true } });
+        }
+        return found.map(({ _id }) => _id);
+      }),
+    async noteNoSessions(id) {
+      await updateOne({ _id: id, hasSessions: { $exists: false }, ...isNotDeleted }, { $set: { hasSessions: false } });
+    },
     versions: (ids) =>
       storeCall(async () => {
         const options = { projection: { version: 1 } };
