@@ -9,7 +9,7 @@ import { type BareProcess, startBare } from './bare-process.ts';
 import { type BenchResults, type BenchRun, benchmarks, thisMachine } from './bench-run.ts';
 import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
 import { costRows } from './cost-table.ts';
-import { measureCosts } from './costs.ts';
+import { type MeasuredCosts, measureCosts, medianOf } from './costs.ts';
 import { bareDatabase, fill, tagCount } from './dataset.ts';
 import { measureDialogue } from './dialogue.ts';
 import { measureEvents } from './events.ts';
@@ -153,8 +153,11 @@ function addFigures(results: BenchResults, group: string, figures: readonly Figu
 /** Starts the system once before the measurements, so that it is built, and creates the tags of the tickets. */
 async function prepare(bench: Bench): Promise<void> {
   progress('the first start, which compiles');
-  await createTags(await start(bench));
-  await stopProcesses(bench);
+  const { before: checkout } = bench.options;
+  for (const options of checkout === undefined ? [{}] : [{}, { checkout }]) {
+    await createTags(await start(bench, options));
+    await stopProcesses(bench);
+  }
 }
 
 async function createTags(system: BenchSystem): Promise<void> {
@@ -163,19 +166,28 @@ async function createTags(system: BenchSystem): Promise<void> {
   }
 }
 
-/** Measures the whole system, and then that of the earlier checkout, on a folder of its own. */
+/** Other work of the machine disturbs single rounds. */
+const costRounds = 3;
+
+/** Measures the whole system, and in turn with it that of the earlier checkout, on a folder of its own. */
 async function compareCosts(bench: Bench, results: BenchResults): Promise<void> {
   const { before: checkout, profiles } = bench.options;
   const measureOne = async (options: SystemOptions) => {
     const system = await start(bench, options);
-    if (options.checkout !== undefined) await createTags(system);
     const costs = await measureCosts(system, bench.options);
     await stopProcesses(bench);
     return costs;
   };
-  const now = await measureOne({ profiles });
-  if (checkout !== undefined) progress(`the same of ${checkout}`);
-  results.costs = { now, before: checkout === undefined ? undefined : await measureOne({ checkout }) };
+  const now: MeasuredCosts[] = [];
+  const before: MeasuredCosts[] = [];
+  for (let round = 1; round <= costRounds; round++) {
+    progress(`costs, round ${round}`);
+    now.push(await measureOne({ profiles }));
+    if (checkout === undefined) continue;
+    progress(`costs of the state before, round ${round}`);
+    before.push(await measureOne({ checkout }));
+  }
+  results.costs = { now: medianOf(now), before: before.length > 0 ? medianOf(before) : undefined };
 }
 
 /** Measures the API with relay, consumers and schedulers off, because they use the processor and the store too. */

@@ -51,8 +51,6 @@ interface CostedRequest {
 
 const ticketCount = 15_000;
 const connections = 8;
-/** The median of these is used, because other work of the machine disturbs single runs. A load of the same size precedes them. */
-const rounds = 3;
 const idleSeconds = 30;
 /** For so long after its start a system has work that is not repeated. */
 const startSeconds = 20;
@@ -77,7 +75,7 @@ const list = (name: string): CostedRequest => ({
   next: () => ({ method: 'POST', path: '/ticket/search', body: listed }),
 });
 
-function requestsOf(withSessions: readonly number[]): CostedRequest[] {
+function reads(withSessions: readonly number[]): CostedRequest[] {
   return [
     { name: 'GET /ticket/{id}', count: 2_000, next: () => ({ method: 'GET', path: `/ticket/${anyTicket()}` }) },
     {
@@ -90,23 +88,28 @@ function requestsOf(withSessions: readonly number[]): CostedRequest[] {
       count: 1_000,
       next: () => ({ method: 'GET', path: `/ticket/${pickAny(withSessions)}` }),
     },
-    { name: 'POST /ticket', count: 600, next: () => ({ method: 'POST', path: '/ticket', body: created }) },
-    {
-      name: 'POST /ticket without analysis (process=false)',
-      count: 600,
-      next: () => ({ method: 'POST', path: '/ticket?process=false', body: created }),
-    },
-    {
-      name: 'PATCH /ticket/{id}',
-      count: 600,
-      next: () => ({ method: 'PATCH', path: `/ticket/${anyTicket()}`, body: { priority: pickAny(priorities) } }),
-    },
   ];
 }
 
+const patch: CostedRequest = {
+  name: 'PATCH /ticket/{id}',
+  count: 1_000,
+  next: () => ({ method: 'PATCH', path: `/ticket/${anyTicket()}`, body: { priority: pickAny(priorities) } }),
+};
+
+const creations: readonly CostedRequest[] = [
+  { name: 'POST /ticket', count: 800, next: () => ({ method: 'POST', path: '/ticket', body: created }) },
+  {
+    name: 'POST /ticket without analysis (process=false)',
+    count: 800,
+    next: () => ({ method: 'POST', path: '/ticket?process=false', body: created }),
+  },
+];
+
 /**
  * Measures requests as clients send them, in the whole system with all roles, each until everything that follows from it
- * is done. The system must be on the embedded log, and nothing else may use it.
+ * is done, after as many of the same as a warm-up. The system must be on the embedded log and just started, and nothing
+ * else may use it.
  */
 export async function measureCosts(system: BenchSystem, { progress }: BenchPlan): Promise<MeasuredCosts> {
   const connection = await mongoose.createConnection(system.mongodbUri).asPromise();
@@ -120,25 +123,23 @@ export async function measureCosts(system: BenchSystem, { progress }: BenchPlan)
     await waitUntilDone(connection);
     progress('no requests');
     const idle = await measureIdle(meter);
-    const measured = async (request: CostedRequest) => {
-      const all: RequestCost[] = [];
-      progress(`${request.name}, warm-up`);
-      await send(system, request.next, { requests: request.count, connections });
-      await waitUntilDone(connection);
-      for (let round = 1; round <= rounds; round++) {
-        progress(`${request.name}, round ${round}`);
-        all.push(await measureRequest(meter, request));
+    const requests: RequestCost[] = [];
+    const measure = async (...wanted: CostedRequest[]) => {
+      for (const request of wanted) {
+        progress(request.name);
+        await send(system, request.next, { requests: request.count, connections });
+        await waitUntilDone(connection);
+        requests.push(await measureRequest(meter, request));
       }
-      return medianOf(all);
     };
-    const requests = [await measured(list('POST /ticket/search, 100 of 15,000 that were just created'))];
+    await measure(list('POST /ticket/search, 100 of 15,000 that were just created'));
     await closeIds(system.mongodbUri);
-    // Every process reads the last closed id again within a minute, in the background of a list.
+    const closedAt = performance.now();
+    await measure(...reads(withSessions), patch);
+    // A list has the last closed id read again, in the background, if that was a minute ago.
+    await setTimeout(Math.max(0, closedAt + 61_000 - performance.now()));
     await call(system, list('').next());
-    await setTimeout(61_000);
-    await call(system, list('').next());
-    requests.push(await measured(list('POST /ticket/search, 100 of 15,000 that were there long')));
-    for (const request of requestsOf(withSessions)) requests.push(await measured(request));
+    await measure(list('POST /ticket/search, 100 of 15,000 that were there long'), ...creations);
     return { requests, idle, memory: system.memory() };
   } finally {
     await connection.close();
@@ -265,18 +266,28 @@ async function recordSessions(system: BenchSystem, ticketIds: readonly number[])
   }
 }
 
-/** The medians of several measurements of a request. */
-function medianOf(all: readonly RequestCost[]): RequestCost {
+/** The medians of several measurements of a system. */
+export function medianOf(all: readonly MeasuredCosts[]): MeasuredCosts {
   const [first] = all;
   if (!first) throw new Error('There are no measurements.');
-  const median = (read: (one: RequestCost) => number) => quantile(all.map(read), 0.5);
-  const names = [...new Set(all.flatMap(({ commands }) => Object.keys(commands)))];
+  const median = (read: (one: MeasuredCosts) => number) => quantile(all.map(read), 0.5);
+  const medians = (read: (one: MeasuredCosts) => Readonly<Record<string, number>>) => {
+    const names = [...new Set(all.flatMap((one) => Object.keys(read(one))))];
+    return Object.fromEntries(names.map((name) => [name, median((one) => read(one)[name] ?? 0)]));
+  };
   return {
-    ...first,
-    sentPerSecond: median((one) => one.sentPerSecond),
-    donePerSecond: median((one) => one.donePerSecond),
-    cpuMs: mapValues(first.cpuMs, (_, name) => median(({ cpuMs }) => cpuMs[name] ?? Number.NaN)),
-    commands: Object.fromEntries(names.map((name) => [name, median(({ commands }) => commands[name] ?? 0)])),
+    requests: first.requests.map((request, nth) => {
+      const at = ({ requests }: MeasuredCosts) => requests[nth] ?? request;
+      return {
+        ...request,
+        sentPerSecond: median((one) => at(one).sentPerSecond),
+        donePerSecond: median((one) => at(one).donePerSecond),
+        cpuMs: medians((one) => at(one).cpuMs),
+        commands: medians((one) => at(one).commands),
+      };
+    }),
+    idle: { cpuMs: medians(({ idle }) => idle.cpuMs), commands: medians(({ idle }) => idle.commands) },
+    memory: medians(({ memory }) => memory),
   };
 }
 

@@ -1,5 +1,5 @@
 import autocannon from 'autocannon';
-import { readCpuSeconds } from './process-figures.ts';
+import { readCpuSecondsOfAll } from './process-figures.ts';
 import type { Figure, Goal } from './table.ts';
 
 /** How a run measures. */
@@ -147,7 +147,10 @@ export async function send(
     if (error) finished.reject(error);
     else finished.resolve(result);
   });
+  const startedAt = performance.now();
+  let lastAt = startedAt;
   run.on('response', (_client, _status, _bytes, responseMs) => {
+    lastAt = performance.now();
     for (let ms = responseMs; ms > 0; ms -= intervalMs) latencies.push(ms);
   });
   const result = await finished.promise;
@@ -156,7 +159,8 @@ export async function send(
   latencies.sort((left, right) => left - right);
   return {
     requests: result.requests.total,
-    seconds: result.duration,
+    // Its own figure is rounded to the second.
+    seconds: 'requests' in load ? (lastAt - startedAt) / 1000 : result.duration,
     responseBytes: result.throughput.total / result.requests.total,
     latencyAt: (share) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN,
   };
@@ -213,9 +217,9 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** The CPU time that each process of a target has used. */
+/** The CPU time that each process of a target and its sandboxes have used. */
 export function measureCpuSeconds({ processes }: Pick<Target, 'processes'>): Record<string, number> {
-  return Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, readCpuSeconds(pid)]));
+  return Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, readCpuSecondsOfAll(pid)]));
 }
 
 function autocannonRequest({ method, path, body }: LoadRequest) {

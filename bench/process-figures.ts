@@ -10,6 +10,13 @@ export function readCpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
+/**
+ * The CPU time that a process and its running descendants have used, in seconds: the sandboxes of a service are processes.
+ */
+export function readCpuSecondsOfAll(pid: number): number {
+  return [pid, ...findDescendants(pid).map((one) => one.pid)].reduce((sum, one) => sum + readCpuSeconds(one), 0);
+}
+
 /** The resident memory of a process, in bytes. */
 export function readResidentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
