@@ -61,7 +61,7 @@ export async function startExecutionHarness(roles = 'api'): Promise<ExecutionHar
         autoExecuteAt,
         ...proposal,
       };
-      await intents.propose({ ticketId, proposals: [proposed] });
+      await intents.propose([{ ticketId, proposals: [proposed] }]);
       return (await intents.ofTicket(ticketId))[0]?.id ?? 0;
     },
     execute: (id, body = {}) => harness.request('POST', `/intent/${id}/execute`, { body }),

@@ -86,7 +86,8 @@ export interface CalledModel {
   replies: StubReply[];
   /** The tickets whose erasure was confirmed. */
   confirmed: number[];
-  /** The numbers of reads of tickets, of sent analyses, and of executions that were to be checked only. */
+  /** The numbers of calls, of reads of tickets, of sent analyses, and of executions that were to be checked only. */
+  calls: number;
   reads: number;
   sent: number;
   validations: number;
@@ -120,7 +121,7 @@ export function emptyModel(): CalledModel {
     tagIds: new Set(),
     templateIds: new Set(),
     ...{ violations: [], checked: [], applied: [], records: [], replies: [], confirmed: [] },
-    ...{ reads: 0, sent: 0, validations: 0, isUnavailable: false },
+    ...{ calls: 0, reads: 0, sent: 0, validations: 0, isUnavailable: false },
     before: () => undefined,
     rendered: undefined,
     beforeResponse: async () => undefined,
@@ -161,6 +162,7 @@ export function serveCalled(model: CalledModel, serveMore?: (router: ConnectRout
 
 /** Responds to a call. */
 async function respond<Response>(model: CalledModel, response: () => Response | Promise<Response>): Promise<Response> {
+  model.calls += 1;
   if (model.isUnavailable) throw new ConnectError('unavailable', Code.Unavailable);
   const made = await response();
   await model.beforeResponse();
@@ -200,19 +202,10 @@ function serveReferences(router: ConnectRouter, model: CalledModel): void {
 
 function serveTickets(router: ConnectRouter, model: CalledModel): void {
   router.service(SnapshotService, {
-    getTicketSnapshots: ({ ticketIds: [id = 0] }) =>
+    getTicketSnapshots: ({ ticketIds }) =>
       respond(model, async () => {
-        model.reads += 1;
-        await model.before('read', id, {});
-        const stored = model.tickets.get(id);
-        if (!stored) return {};
-        const { isSpam, process, to, notSentReason, deliveries, ...ticket } = stored;
-        const replyNotSent = toReplyNotSent(notSentReason);
-        const intents = Object.entries(deliveries ?? {}).map(([conversationId, deliveryStatus]) => ({
-          outcome: { conversationId: Number(conversationId), deliveryStatus },
-        }));
-        const shown = { ...ticket, intents, replyRecipients: { to } };
-        return { snapshots: [{ ticket: shown, isSpam, process, ...replyNotSent }] };
+        const snapshots = await Promise.all(ticketIds.map((id) => snapshotOf(model, id)));
+        return { snapshots: snapshots.flatMap((one) => one ?? []) };
       }),
     confirmErasure: ({ ticketId }) =>
       respond(model, () => {
@@ -222,20 +215,45 @@ function serveTickets(router: ConnectRouter, model: CalledModel): void {
   });
 }
 
+async function snapshotOf(model: CalledModel, id: number) {
+  model.reads += 1;
+  await model.before('read', id, {});
+  const stored = model.tickets.get(id);
+  if (!stored) return undefined;
+  const { isSpam, process, to, notSentReason, deliveries, ...ticket } = stored;
+  const replyNotSent = toReplyNotSent(notSentReason);
+  const intents = Object.entries(deliveries ?? {}).map(([conversationId, deliveryStatus]) => ({
+    outcome: { conversationId: Number(conversationId), deliveryStatus },
+  }));
+  const shown = { ...ticket, intents, replyRecipients: { to } };
+  return { ticket: shown, isSpam, process, ...replyNotSent };
+}
+
+async function applyOne(model: CalledModel, request: ApplyAnalysisRequest): Promise<{ version: number }> {
+  model.sent += 1;
+  await model.before('apply', request.ticketId, request);
+  const ticket = find(model, request.ticketId);
+  if (!model.applied.some(({ analysisId }) => analysisId === request.analysisId)) {
+    model.applied.push(request);
+    ticket.version += 1;
+    if (request.intents) ticket.aiSupportLevel = request.intents.aiSupportLevel;
+  }
+  return { version: ticket.version };
+}
+
 /** Serves the RPCs by which the tickets service stores analyses and executions. */
 function serveResults(router: ConnectRouter, model: CalledModel): void {
   router.service(AnalysisService, {
-    applyAnalysis: (request) =>
+    applyAnalyses: ({ analyses }) =>
       respond(model, async () => {
-        model.sent += 1;
-        await model.before('apply', request.ticketId, request);
-        const ticket = find(model, request.ticketId);
-        if (!model.applied.some(({ analysisId }) => analysisId === request.analysisId)) {
-          model.applied.push(request);
-          ticket.version += 1;
-          if (request.intents) ticket.aiSupportLevel = request.intents.aiSupportLevel;
-        }
-        return { version: ticket.version };
+        const outcomes = analyses.map((one) =>
+          applyOne(model, one).catch((error: unknown) => {
+            // A service that is unavailable names no outcomes.
+            if (!(error instanceof ConnectError) || error.code === Code.Unavailable) throw error;
+            return { code: error.code, reason: error.rawMessage };
+          }),
+        );
+        return { analyses: await Promise.all(outcomes) };
       }),
     recordExecution: (request) =>
       respond(model, async () => {

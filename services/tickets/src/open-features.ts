@@ -14,7 +14,7 @@ import { profileStore } from '@ticketing/store/cache/profile-store.ts';
 import { idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import { openCursorCodec } from '@ticketing/store/paging/cursor.ts';
 import { derivedKey } from '@ticketing/store/paging/derived-key.ts';
-import { applyAnalysis, recordExecution, replaceAutoExecution } from './analysis/apply.ts';
+import { applyAnalyses, applyAnalysis, recordExecution, replaceAutoExecution } from './analysis/apply.ts';
 import { analysisRequestStore, firstAnalysis } from './analysis/request-store.ts';
 import { analysisTimeoutMs, openAnalyses } from './analysis/requests.ts';
 import { type AttachmentDeps, deleteAttachment, findTicketFiles, getAttachment } from './attachment/attachments.ts';
@@ -273,8 +273,8 @@ export function openFeatures(parts: FeatureParts) {
       ...bind({ tags, embeddedErp: embedded }, { importCustomers }),
     },
     analysis: bind(
-      { tickets, tags, settings, customers, commit, runtime, ...bind(deliveries, { beginToShow }) },
-      { applyAnalysis, noteSessions, recordExecution, replaceAutoExecution },
+      { tickets, tags, settings, customers, commit, pages, runtime, ...bind(deliveries, { beginToShow }) },
+      { applyAnalyses, applyAnalysis, noteSessions, recordExecution, replaceAutoExecution },
     ),
     attachment: bind(attachment, { getAttachment, deleteAttachment }),
     mail: {

@@ -1,13 +1,14 @@
 import { backOffMs } from '@ticketing/runtime/back-off.ts';
 import { aborted, startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import type { Kit } from '@ticketing/service-kit/lifecycle/kit.ts';
-import type { AttemptOutcome } from './metrics.ts';
 import type { AnalysisContext } from './open.ts';
 import type { ClaimedAnalysis } from './queue-store.ts';
-import { runAnalysis } from './run-analysis.ts';
+import { runAnalyses } from './run-analyses.ts';
 
 const pollMs = { busy: 250, idle: 4_000 };
+/** How many batches are made at once, and of how many analyses one consists at most. */
 const maxConcurrent = 4;
+const batchSize = 25;
 const maxPauseMs = 5_000;
 /** The time for which the analyses in progress may go on when the process stops. */
 const graceMs = 5_000;
@@ -25,18 +26,18 @@ export function startAnalyser(
   const inProgress = new Set<Promise<void>>();
   const stopping = new AbortController();
 
-  function begin(claimed: ClaimedAnalysis): void {
-    const ended = runAnalysis(context, claimed, stopping.signal)
-      .then((outcome: AttemptOutcome) => context.countAttempt(outcome))
-      .catch((error: unknown) => log.warn({ err: error, ticketId: claimed.ticketId }, 'an analysis was interrupted'))
+  function begin(claimed: readonly ClaimedAnalysis[]): void {
+    const ticketIds = claimed.map(({ ticketId }) => ticketId);
+    const ended = runAnalyses(context, claimed, stopping.signal, context.countAttempt)
+      .catch((error: unknown) => log.warn({ err: error, ticketIds }, 'analyses were interrupted'))
       .finally(() => inProgress.delete(ended));
     inProgress.add(ended);
   }
 
   async function run(signal: AbortSignal): Promise<WorkFound> {
     while (inProgress.size < maxConcurrent && !signal.aborted) {
-      const claimed = await analyses.claim();
-      if (!claimed) return inProgress.size > 0 ? 'done' : 'nothing';
+      const claimed = await analyses.claim(batchSize);
+      if (claimed.length === 0) return inProgress.size > 0 ? 'done' : 'nothing';
       begin(claimed);
     }
     await Promise.race([...inProgress, aborted(signal)]);

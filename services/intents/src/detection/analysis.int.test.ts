@@ -14,7 +14,7 @@ import {
   startAnalysisHarness,
   TicketChangeType,
 } from '../../test/analysis-harness.ts';
-import { previewMs } from './compute-analysis.ts';
+import { previewMs } from './compute-analyses.ts';
 
 let used: AnalysisHarness;
 let agentId: number;
@@ -290,6 +290,31 @@ test('an analysis that always fails is given up visibly, the others go on, and a
   await expect.poll(() => used.appliedTo(bad)).toHaveLength(1);
   await isIdle();
   expect(used.appliedTo(bad)).toHaveLength(1);
+});
+
+test('many tickets are analysed together, and one whose read or result is refused does not keep the others', async () => {
+  const ids = Array.from({ length: 60 }, () => used.ticket().id);
+  const [unread = 0, refused = 0, gone = 0] = ids;
+  used.model.before = (method, ticketId, _) => {
+    if (method === 'read' && ticketId === unread) throw new ConnectError('no', Code.Internal);
+    if (method === 'apply' && ticketId === refused) throw new ConnectError('no', Code.InvalidArgument);
+    if (method === 'apply' && ticketId === gone) throw new ConnectError('no', Code.NotFound);
+  };
+  const { calls } = used.model;
+  await used.client.requestAnalyses({ requests: ids.map((ticketId) => ({ ticketId })) });
+  await expect.poll(used.queued).toBe(2);
+  for (const id of ids.slice(3)) expect(used.appliedTo(id)).toHaveLength(1);
+  // Each batch that contains the ticket which cannot be read is read one by one.
+  expect(used.model.calls - calls).toBeLessThan(2 * ids.length);
+  const analyses = used.database.collection('analyses');
+  expect(await analyses.find({}, { sort: { _id: 1 } }).toArray()).toMatchObject([
+    { _id: unread, lastError: 'tickets: Internal' },
+    { _id: refused, lastError: 'tickets: InvalidArgument' },
+  ]);
+  used.model.before = () => undefined;
+  await used.ask(unread);
+  await used.ask(refused);
+  await isIdle();
 });
 
 test('the call that waits fails at once when the attempt fails, and the analysis stays queued', async () => {

@@ -10,24 +10,27 @@ import type { AiAgentStore } from '../agent/store.ts';
 import { openReplies, type ReplyServices } from '../intent/reply.ts';
 import type { IntentStore } from '../intent/store.ts';
 import type { ModelSource } from '../learning/current-model.ts';
-import { type AnalysisToApply, type ApplyContext, applyResult } from './apply-result.ts';
+import { type AnalysisToApply, type ApplyContext, applyResults } from './apply-results.ts';
 import { type BuiltinDetection, openBuiltinDetection } from './builtin.ts';
-import { type ComputeContext, computeAnalysis, openDetectableTags, type TagLists } from './compute-analysis.ts';
+import { type ComputeContext, computeAnalyses, openDetectableTags, type TagLists } from './compute-analyses.ts';
 import { configuredDetection, type DetectionSettings } from './configured.ts';
 import { type AttemptOutcome, measureAnalyses } from './metrics.ts';
 import type { OpenaiLimits } from './openai-limits.ts';
 import type { Detection } from './provider.ts';
-import { type AnalysisStore, analysisStore } from './queue-store.ts';
-import type { AnalysisMode } from './rules/analysis-mode.ts';
+import { type AnalysisStore, analysisStore, type ClaimedAnalysis } from './queue-store.ts';
 import type { AnalysisResult } from './rules/analysis-result.ts';
 
 /** The dependencies of analyses. */
 export interface AnalysisContext {
   analyses: AnalysisStore;
-  /** Analyses a ticket, and stores nothing; see `computeAnalysis`. */
-  compute(call: OnBehalfOf, ticketId: number, modes: readonly AnalysisMode[]): Promise<AnalysisResult | undefined>;
-  /** Stores a result; see `applyResult`. */
-  apply(call: OnBehalfOf, analysis: AnalysisToApply): Promise<void>;
+  /** Analyses tickets, and stores nothing; see `computeAnalyses`. */
+  compute(
+    call: OnBehalfOf,
+    asked: readonly ClaimedAnalysis[],
+    settle: (one: ClaimedAnalysis, analysis: Promise<AnalysisResult | undefined>) => Promise<void>,
+  ): Promise<void>;
+  /** Stores results, and returns the error of each; see `applyResults`. */
+  apply(call: OnBehalfOf, results: readonly AnalysisToApply[]): Promise<readonly unknown[]>;
   countAttempt(outcome: AttemptOutcome): void;
   /** Emits `due` when analyses were queued. */
   signals: EventEmitter;
@@ -83,8 +86,8 @@ export function openAnalysis(
   };
   const analysis: AnalysisContext = {
     analyses,
-    compute: (call, ticketId, modes) => computeAnalysis(computing, call, ticketId, modes),
-    apply: (call, result) => applyResult({ intents, analysis: clients.analysis }, call, result),
+    compute: (call, asked, settle) => computeAnalyses(computing, call, asked, settle),
+    apply: (call, results) => applyResults({ intents, analysis: clients.analysis }, call, results),
     countAttempt: measureAnalyses(analyses, kit.metrics.registry, runtime),
     signals: new EventEmitter(),
     awaited,

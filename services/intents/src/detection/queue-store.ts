@@ -19,6 +19,12 @@ export interface ClaimedAnalysis {
   claim: Claimed<number>;
 }
 
+/** A claimed analysis, and what it has found. */
+export interface WithResult {
+  claimed: ClaimedAnalysis;
+  result: AnalysisResult;
+}
+
 /** The number of analyses that wait or run, since when the oldest does (Unix ms), and the number given up. */
 export interface AnalysisQueueSize {
   queued: number;
@@ -37,13 +43,13 @@ export interface AnalysisStore {
    * An analysis that was given up is attempted again.
    */
   request(requests: readonly { ticketId: number; mode: AnalysisMode }[]): Promise<void>;
-  /** Claims the analysis that has been due for the longest time, or the one of `ticketId`; undefined if none is due. */
-  claim(ticketId?: number): Promise<ClaimedAnalysis | undefined>;
-  renew(claim: Claimed<number>): Promise<boolean>;
-  /** Stores the result, so that every later attempt applies the same. Returns false if the claim is lost. */
-  keepResult(claim: Claimed<number>, result: AnalysisResult): Promise<boolean>;
-  /** Ends an analysis that is applied, or not necessary. */
-  finish(claim: Claimed<number>): Promise<void>;
+  /** Claims the analyses that have been due for the longest time, or the one of `ticketId`, all with one owner. */
+  claim(limit: number, ticketId?: number): Promise<ClaimedAnalysis[]>;
+  renew(claimed: readonly ClaimedAnalysis[]): Promise<void>;
+  /** Stores results, so that every later attempt applies the same. Returns those whose claims are not lost. */
+  keepResults<Kept extends WithResult>(results: readonly Kept[]): Promise<Kept[]>;
+  /** Ends analyses that are applied, or not necessary. */
+  finish(claimed: readonly ClaimedAnalysis[]): Promise<void>;
   /** Ends an attempt that has failed. */
   retry(claimed: ClaimedAnalysis, retry: { error: string; delayMs: number; counts: boolean }): Promise<void>;
   /** Stops attempting an analysis until another one of the ticket is requested. */
@@ -68,6 +74,7 @@ interface AnalysisDocument extends Leased<number> {
 type Analyses = mongo.Collection<AnalysisDocument>;
 
 const leaseMs = 20_000;
+const maxClaims = 3;
 
 function analysisCollection(connection: Connection): Analyses {
   return openCollection<AnalysisDocument>(connection, 'analyses');
@@ -83,30 +90,86 @@ export function analysisStore(connection: Connection, newRunId: () => string): A
   const analyses = analysisCollection(connection);
   const leases = openLeases<AnalysisDocument>(analyses, { connection, durationMs: leaseMs });
   const at = (delayMs = 0) => new Date(serverTime(connection) + delayMs);
+  const areHeld = (claimed: readonly ClaimedAnalysis[]) => ({
+    _id: { $in: claimed.map(({ ticketId }) => ticketId) },
+    'lease.owner': claimed[0]?.claim.owner ?? '',
+  });
+  /** Claims analyses that are still due, in the state in which they were read, and begins those that have not begun. */
+  const begin = async (due: readonly AnalysisDocument[], isDue: mongo.Filter<AnalysisDocument>) => {
+    const lease = leases.begin();
+    const begun = due.map(({ _id, run, requested, attempts }) => ({
+      ...{ ticketId: _id, requested, attempts: attempts + 1, isNew: run === null },
+      run: run ?? { id: newRunId(), modes: requested, result: null },
+      claim: { id: _id, owner: lease.owner },
+    }));
+    const writes = begun.map(({ ticketId: _id, requested, run, isNew }) => ({
+      updateOne: {
+        // Modes that are requested from now on may not be seen by this run.
+        filter: { ...isDue, _id, requested, ...(isNew ? { run: null } : { 'run.id': run.id }) },
+        update: { $set: { lease, ...(isNew ? { run, requested: [] } : {}) }, $inc: { attempts: 1 } },
+      },
+    }));
+    const { matchedCount } = await analyses.bulkWrite(writes, { ordered: false });
+    const isMine = matchedCount === begun.length ? () => true : await ownedBy(lease.owner, begun);
+    return begun.filter(isMine).map(({ ticketId, run: { id: runId, modes, result }, attempts, claim }) => ({
+      ...{ ticketId, runId, modes, attempts, claim },
+      result: result === null ? null : (JSON.parse(result) as AnalysisResult),
+    }));
+  };
+  /** Reads which analyses an owner has claimed. */
+  const ownedBy = async (owner: string, some: readonly { ticketId: number }[]) => {
+    const wanted = { _id: { $in: some.map(({ ticketId }) => ticketId) }, 'lease.owner': owner };
+    const found = await analyses.find(wanted, { projection: { _id: 1 } }).toArray();
+    const ids = new Set(found.map(({ _id }) => _id));
+    return ({ ticketId }: { ticketId: number }) => ids.has(ticketId);
+  };
   return {
     request: (requests) => storeCall(() => request(analyses, requests, at())),
-    claim: (ticketId) =>
+    claim: (limit, ticketId) =>
       storeCall(async () => {
-        const isDue = { ...(ticketId === undefined ? {} : { _id: ticketId }), nextAttemptAt: { $lte: at() } };
-        const document = await leases.claim(isDue, { sort: { nextAttemptAt: 1 }, increment: { attempts: 1 } });
-        if (!document) return undefined;
-        const claim = { id: document._id, owner: document.lease.owner };
-        const run = document.run ?? { id: newRunId(), modes: document.requested, result: null };
-        // Modes that are requested from now on may not be seen by this run.
-        const begin = { $set: { run }, $pullAll: { requested: run.modes } };
-        if (!document.run && (await analyses.updateOne(leases.isHeld(claim), begin)).matchedCount === 0)
-          return undefined;
-        const result = run.result === null ? null : (JSON.parse(run.result) as AnalysisResult);
-        return { ticketId: document._id, runId: run.id, modes: run.modes, result, attempts: document.attempts, claim };
+        // Other processes may claim the same analyses first.
+        for (let attempt = 1; attempt <= maxClaims; attempt++) {
+          const isDue = { nextAttemptAt: { $lte: at() }, ...leases.isFree() };
+          const filter = ticketId === undefined ? isDue : { _id: ticketId, ...isDue };
+          const due = await analyses.find(filter, { sort: { nextAttemptAt: 1 }, limit }).toArray();
+          if (due.length === 0) return [];
+          const claimed = await begin(due, isDue);
+          if (claimed.length > 0) return claimed;
+        }
+        return [];
       }),
-    renew: (claim) => storeCall(() => leases.renew(claim)),
-    keepResult: (claim, result) => storeCall(() => leases.renew(claim, { 'run.result': JSON.stringify(result) })),
-    finish: (claim) =>
+    renew: (claimed) =>
       storeCall(async () => {
-        const { deletedCount } = await analyses.deleteOne({ ...leases.isHeld(claim), requested: { $size: 0 } });
-        if (deletedCount === 1) return;
-        const next = { run: null, attempts: 0, lastError: null, requestedAt: at(), nextAttemptAt: at() };
-        await leases.release(claim, next);
+        const { expiresAt } = leases.begin();
+        await analyses.updateMany(areHeld(claimed), { $set: { 'lease.expiresAt': expiresAt } });
+      }),
+    keepResults: (results) =>
+      storeCall(async () => {
+        const [first] = results;
+        if (!first) return [];
+        const { expiresAt } = leases.begin();
+        const writes = results.map(({ claimed: { claim }, result }) => ({
+          updateOne: {
+            filter: leases.isHeld(claim),
+            update: { $set: { 'run.result': JSON.stringify(result), 'lease.expiresAt': expiresAt } },
+          },
+        }));
+        const { matchedCount } = await analyses.bulkWrite(writes, { ordered: false });
+        if (matchedCount === results.length) return [...results];
+        const isMine = await ownedBy(
+          first.claimed.claim.owner,
+          results.map(({ claimed }) => claimed),
+        );
+        return results.filter(({ claimed }) => isMine(claimed));
+      }),
+    finish: (claimed) =>
+      storeCall(async () => {
+        if (claimed.length === 0) return;
+        const { deletedCount } = await analyses.deleteMany({ ...areHeld(claimed), requested: { $size: 0 } });
+        if (deletedCount === claimed.length) return;
+        // Those that are left were requested again meanwhile, or are another process's.
+        const next = { run: null, attempts: 0, lastError: null, requestedAt: at(), nextAttemptAt: at(), lease: null };
+        await analyses.updateMany(areHeld(claimed), { $set: next });
       }),
     retry: ({ claim, attempts }, { error, delayMs, counts }) =>
       storeCall(async () => {

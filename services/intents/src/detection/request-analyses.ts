@@ -13,10 +13,11 @@ import { RefreshMode } from '@ticketing/contracts/ticketing/tickets/v1/ticket_se
 import { DomainError } from '@ticketing/errors/domain-error.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { readChange } from '../learning/record-labels.ts';
+import type { AttemptOutcome } from './metrics.ts';
 import type { AnalysisContext } from './open.ts';
 import type { AnalysisStore } from './queue-store.ts';
 import type { AnalysisMode } from './rules/analysis-mode.ts';
-import { runAnalysis } from './run-analysis.ts';
+import { runAnalyses } from './run-analyses.ts';
 
 /** Nothing is detected for a mode without a name here: the tickets service reads the customer by itself. */
 const modes: ReadonlyMap<RefreshMode, AnalysisMode> = new Map([
@@ -87,14 +88,17 @@ export async function analyseTicket(
   const { analyses, awaited, stopping, countAttempt } = context;
   await analyses.request([{ ticketId, mode: 'first' }]);
   while (await analyses.isPending(ticketId)) {
-    const claimed = await analyses.claim(ticketId);
-    if (claimed) {
+    const claimed = await analyses.claim(1, ticketId);
+    if (claimed.length > 0) {
+      const outcomes: AttemptOutcome[] = [];
       // The end of the call does not abort it: it is applied even if the caller has gone.
-      const run = runAnalysis(context, claimed, stopping).finally(() => awaited.delete(run));
+      const run = runAnalyses(context, claimed, stopping, (outcome) => {
+        countAttempt(outcome);
+        outcomes.push(outcome);
+      }).finally(() => awaited.delete(run));
       awaited.add(run);
-      const outcome = await run;
-      countAttempt(outcome);
-      if (outcome === 'retried' || outcome === 'givenUp') throw delayed();
+      await run;
+      if (outcomes.includes('retried') || outcomes.includes('givenUp')) throw delayed();
     } else await setTimeout(pollMs, undefined, { signal });
   }
   return { $typeName: 'ticketing.intents.v1.AnalyseTicketResponse' };

@@ -89,7 +89,7 @@ test('an AI agent that is not enabled any more, or that refuses the intent as it
   const other = await used.agent({ name: 'Other', options });
   const { ticketId, ...proposal } = (await find(off)) as IntentState;
   const later = { ...proposal, aiAgentId: other, autoExecuteAt: now() + 3600 };
-  await used.intents.propose({ ticketId, proposals: [proposal, later] });
+  await used.intents.propose([{ ticketId, proposals: [proposal, later] }]);
   await used.manage('PATCH', `/aiAgent/${proposal.aiAgentId}`, { enabled: false });
   await schedule();
   for (const id of [refused, off]) expect(await isDecided(id)).toBe(true);
@@ -151,7 +151,7 @@ test('fifty intents about which nothing can be decided delay no other one', asyn
   const { ticketId: _, ...proposal } = (await find(await used.intent({ options }))) as IntentState;
   const stuck = Array.from({ length: 50 }, () => used.ticket().id);
   const proposals = [{ ...proposal, autoExecuteAt: past() - 60 }];
-  await Promise.all(stuck.map((ticketId) => used.intents.propose({ ticketId, proposals })));
+  await Promise.all(stuck.map((ticketId) => used.intents.propose([{ ticketId, proposals }])));
   used.model.before = (operation, ticketId) => {
     if (operation === 'read' && stuck.includes(ticketId)) throw new ConnectError('no', Code.Internal);
   };

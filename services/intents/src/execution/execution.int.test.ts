@@ -561,7 +561,7 @@ describe('a request', () => {
     const id = await used.intent();
     const { ticketId = 0, aiAgentId } = (await used.intents.find(id)) ?? {};
     const other = await used.intent();
-    await used.intents.propose({ ticketId, proposals: [] });
+    await used.intents.propose([{ ticketId, proposals: [] }]);
     expect(await used.execute(id)).toMatchObject({ status: 409, json: { code: 'intent_invalidated' } });
     await used.request('DELETE', `/aiAgent/${(await used.intents.find(other))?.aiAgentId}`, {
       caller: { permissions: ['manageAiAgents'] },

@@ -40,7 +40,7 @@ function proposal(changes: Partial<IntentProposal> = {}): IntentProposal {
   };
 }
 
-const propose = (ticketId: number, ...proposals: IntentProposal[]) => intents.propose({ ticketId, proposals });
+const propose = (ticketId: number, ...proposals: IntentProposal[]) => intents.propose([{ ticketId, proposals }]);
 const set = (id: number, fields: object) => intentCollection(connection).updateOne({ _id: id }, { $set: fields });
 
 test('what is proposed again keeps its id, and what is not any more is invalidated', async () => {

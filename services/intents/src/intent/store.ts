@@ -3,7 +3,7 @@ import type { JsonValue } from '@bufbuild/protobuf';
 import { outcomeFromTexts, outcomeToTexts } from '@ticketing/contracts/outcome-texts.ts';
 import { TicketIntentStatus } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
+import { duplicatesIn, isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import { type IdSequence, idSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { Leased } from '@ticketing/store/leases/lease.ts';
@@ -18,6 +18,12 @@ export interface TicketProposals {
   proposals: readonly IntentProposal[];
 }
 
+/** The intents of some of the tickets that were asked for. */
+export interface IntentsOfTickets {
+  intents: Map<number, IntentState[]>;
+  remainingIds: number[];
+}
+
 /** The intents. Errors of every operation: store_unavailable. */
 export interface IntentStore {
   nextId(): Promise<number>;
@@ -29,10 +35,15 @@ export interface IntentStore {
    */
   ofTicket(ticketId: number): Promise<IntentState[]>;
   /**
-   * Stores the proposals of an analysis for a ticket, in place of earlier ones. The same proposal keeps its id; one
+   * Returns the same of several tickets, by their ids, until they have more than some bytes together: at least those of
+   * one ticket, and `remainingIds`, which were not read.
+   */
+  ofTickets(ticketIds: readonly number[], maxBytes: number): Promise<IntentsOfTickets>;
+  /**
+   * Stores the proposals of analyses for different tickets, in place of earlier ones. The same proposal keeps its id; one
    * that was executed, or is being executed, is not made again. An intent that is no longer proposed is invalidated.
    */
-  propose(proposals: TicketProposals): Promise<void>;
+  propose(proposals: readonly TicketProposals[]): Promise<void>;
   /**
    * Adds an intent that a request has made. One with its id stays as it is. Returns the stored one; undefined if its
    * ticket was deleted.
@@ -65,55 +76,122 @@ export function intentStore(connection: Connection, deletedTickets: Pick<ErasedI
     await storeCall(() => intents.deleteMany({ ticketId: { $in: [...ticketIds] } }));
   };
   // The erasure of a ticket that is deleted during a write does not see the write.
-  const eraseIfDeleted = async (ticketId: number) => erase([...(await deletedTickets.among([ticketId]))]);
+  const eraseIfDeleted = async (ticketIds: readonly number[]) => erase([...(await deletedTickets.among(ticketIds))]);
+  const ofTickets = (ticketIds: readonly number[], limit: number) =>
+    storeCall(() => shownIntents(intents, ticketIds, limit));
   return {
     nextId: () => ids.next(),
     find,
-    ofTicket: (ticketId) => storeCall(() => shownIntents(intents, ticketId)),
+    ofTicket: async (ticketId) => (await ofTickets([ticketId], maxBytes)).intents.get(ticketId) ?? [],
+    ofTickets,
     async propose(proposals) {
-      await storeCall(() => propose(intents, ids, proposals));
-      await eraseIfDeleted(proposals.ticketId);
+      await eraseIfDeleted(await storeCall(() => propose(intents, ids, proposals)));
     },
     async add(intent) {
       await storeCall(() => insert(intents, intent));
-      await eraseIfDeleted(intent.ticketId);
+      await eraseIfDeleted([intent.ticketId]);
       return find(intent.id);
     },
     erase,
   };
 }
 
-async function shownIntents(intents: Intents, ticketId: number): Promise<IntentState[]> {
-  const sizes: Pick<IntentDocument, '_id' | 'bytes' | 'outcomeBytes'>[] = [];
-  for (const status of [READY, EXECUTED, INVALIDATED]) {
-    const limit = maxShown - sizes.length;
-    if (limit === 0) break;
-    const newest = intents.find({ ticketId, status }, { projection: { bytes: 1, outcomeBytes: 1 } }).sort({ _id: -1 });
-    sizes.push(...(await newest.limit(limit).toArray()));
-  }
-  let bytes = 0;
-  const shown = sizes.filter((one) => {
-    const own = one.bytes + (one.outcomeBytes ?? 0);
-    if (bytes + own > maxBytes) return false;
-    bytes += own;
-    return true;
-  });
-  const documents = await intents
-    .find({ _id: { $in: shown.map(({ _id }) => _id) } })
-    .sort({ _id: 1 })
+type Size = Pick<IntentDocument, '_id' | 'ticketId' | 'status' | 'bytes' | 'outcomeBytes'>;
+
+async function shownIntents(intents: Intents, ticketIds: readonly number[], limit: number): Promise<IntentsOfTickets> {
+  const sizes = await intents
+    .find({ ticketId: { $in: [...ticketIds] } }, { projection: { ticketId: 1, status: 1, bytes: 1, outcomeBytes: 1 } })
+    .sort({ _id: -1 })
     .toArray();
-  return documents.map(fromDocument);
+  const sizesOf = Map.groupBy(sizes, ({ ticketId }) => ticketId);
+  const found = new Map<number, IntentState[]>();
+  const shownIds: number[] = [];
+  let bytes = 0;
+  for (const ticketId of ticketIds) {
+    const shown = chooseShown(sizesOf.get(ticketId) ?? []);
+    if (found.size > 0 && bytes + shown.bytes > limit) break;
+    bytes += shown.bytes;
+    shownIds.push(...shown.ids);
+    found.set(ticketId, []);
+  }
+  const documents =
+    shownIds.length === 0
+      ? []
+      : await intents
+          .find({ _id: { $in: shownIds } })
+          .sort({ _id: 1 })
+          .toArray();
+  for (const document of documents) found.get(document.ticketId)?.push(fromDocument(document));
+  return { intents: found, remainingIds: ticketIds.filter((id) => !found.has(id)) };
 }
 
-async function propose(intents: Intents, ids: IdSequence, { ticketId, proposals }: TicketProposals) {
+/** Chooses the intents that a ticket shows. `newestFirst` are all of its intents. */
+function chooseShown(newestFirst: readonly Size[]): { ids: number[]; bytes: number } {
+  const ids: number[] = [];
+  let bytes = 0;
+  const byPrecedence = [READY, EXECUTED, INVALIDATED].flatMap((status) =>
+    newestFirst.filter((one) => one.status === status),
+  );
+  for (const one of byPrecedence.slice(0, maxShown)) {
+    const own = one.bytes + (one.outcomeBytes ?? 0);
+    if (bytes + own > maxBytes) continue;
+    bytes += own;
+    ids.push(one._id);
+  }
+  return { ids, bytes };
+}
+
+type Known = Pick<IntentDocument, 'ticketId' | 'proposal' | 'status' | 'proposedBy'>;
+
+/** Stores the proposals of tickets. Returns the tickets for which something was written. */
+async function propose(intents: Intents, ids: IdSequence, all: readonly TicketProposals[]): Promise<number[]> {
+  const known = await intents
+    .find(
+      { ticketId: { $in: all.map(({ ticketId }) => ticketId) } },
+      { projection: { ticketId: 1, proposal: 1, status: 1, proposedBy: 1 } },
+    )
+    .toArray();
+  const knownOf = Map.groupBy(known, ({ ticketId }) => ticketId);
+  const writes = await Promise.all(
+    all.map(async (one) => ({
+      ticketId: one.ticketId,
+      writes: await proposalWrites(ids, one, knownOf.get(one.ticketId) ?? []),
+    })),
+  );
+  const written = writes.filter((one) => one.writes.length > 0);
+  if (written.length === 0) return [];
+  try {
+    await intents.bulkWrite(
+      written.flatMap((one) => one.writes),
+      { ordered: false },
+    );
+  } catch (error) {
+    // A proposal that is stored already is not stored again.
+    if (!duplicatesIn(error)) throw error;
+  }
+  const ticketIds = written.map(({ ticketId }) => ticketId);
+  const mayHaveMany = ({ ticketId }: TicketProposals) => (knownOf.get(ticketId)?.length ?? 0) > maxInvalidated;
+  for (const { ticketId } of all.filter(mayHaveMany)) await removeOldInvalidated(intents, ticketId);
+  return ticketIds;
+}
+
+type IntentWrite = mongo.AnyBulkWriteOperation<IntentDocument>;
+
+async function proposalWrites(
+  ids: IdSequence,
+  { ticketId, proposals }: TicketProposals,
+  known: readonly Known[],
+): Promise<IntentWrite[]> {
   const keyed = new Map(proposals.map((proposal) => [proposalKey(proposal), proposal]));
   // Running executions are not touched.
   const ready = { ticketId, proposedBy: 'analysis' as const, status: READY, execution: null };
-  const invalidated = { status: INVALIDATED, proposal: null, autoExecuteAt: null };
-  await intents.updateMany({ ...ready, proposal: { $nin: [...keyed.keys()] } }, { $set: invalidated });
-  const known = await intents
-    .find({ ticketId, proposal: { $in: [...keyed.keys()] } }, { projection: { proposal: 1 } })
-    .toArray();
+  const writes: IntentWrite[] = [];
+  const isOutdated = ({ proposal, status, proposedBy }: Known) =>
+    status === READY && proposedBy === 'analysis' && !keyed.has(proposal ?? '');
+  if (known.some(isOutdated)) {
+    const update = { $set: { status: INVALIDATED, proposal: null, autoExecuteAt: null } };
+    writes.push({ updateMany: { filter: { ...ready, proposal: { $nin: [...keyed.keys()] } }, update } });
+  }
   for (const [key, proposal] of keyed) {
     const intent: IntentState = { ...proposal, ...initial, id: 0, ticketId };
     if (known.some((one) => one.proposal === key)) {
@@ -122,14 +200,16 @@ async function propose(intents: Intents, ids: IdSequence, { ticketId, proposals 
       const shown = { name, code, confidence, confidenceColor, messagePreview, recipient, options, infos };
       const fields = { ...shown, bytes: estimateBytes(intent) };
       const same = { ...ready, proposal: key };
-      await intents.updateOne({ ...same, outcome: null }, { $set: { ...fields, autoExecuteAt } });
-      // One that has failed is executed again by a person only.
-      await intents.updateOne({ ...same, outcome: { $ne: null } }, { $set: fields });
+      writes.push(
+        { updateOne: { filter: { ...same, outcome: null }, update: { $set: { ...fields, autoExecuteAt } } } },
+        // One that has failed is executed again by a person only.
+        { updateOne: { filter: { ...same, outcome: { $ne: null } }, update: { $set: fields } } },
+      );
     } else {
-      await insert(intents, { ...intent, id: await ids.next() });
+      writes.push({ insertOne: { document: toDocument({ ...intent, id: await ids.next() }) } });
     }
   }
-  await removeOldInvalidated(intents, ticketId);
+  return writes;
 }
 
 const initial = {

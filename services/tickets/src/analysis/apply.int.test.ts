@@ -1,5 +1,5 @@
 import { create as message } from '@bufbuild/protobuf';
-import { createClient } from '@connectrpc/connect';
+import { Code, createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import {
   AnalysisService,
@@ -125,6 +125,31 @@ test('an analysis is applied once, however often and at once it is sent', async 
   if (request.text) request.text.summary = 'other';
   await client().applyAnalysis(request);
   expect((await tickets.request('GET', `/ticket/${id}`)).json).toMatchObject({ version: 3, summary: 'Zählerstand' });
+});
+
+test('analyses are applied together, each once, and one that cannot be applied does not keep the others', async () => {
+  const ids = await Promise.all(Array.from({ length: 12 }, async () => (await created()).id));
+  const [deleted = 0, changed = 0, big = 0] = ids;
+  await tickets.request('DELETE', `/ticket/${deleted}`, { caller: admin });
+  const texts = { subject: 'x'.repeat(10), rawData: { text: 'x'.repeat(3_000_000) } };
+  await tickets.request('PATCH', `/ticket/${big}`, { body: texts });
+  const analyses = ids.map((id) => analysisOf(id, `b-${id}`));
+  const outcomes = async () => (await client().applyAnalyses({ analyses })).analyses;
+  const patching = tickets.request('PATCH', `/ticket/${changed}`, { body: { priority: 'urgent' } });
+  const first = await outcomes();
+  expect((await patching).status).toBe(200);
+  expect(first[0]).toMatchObject({ code: Code.NotFound, reason: 'ticket_not_found' });
+  expect(first.slice(1).every(({ version = 0, code }) => version >= 2 && code === undefined)).toBe(true);
+  for (const id of ids.slice(1)) {
+    const document = await tickets.documentOf(id);
+    expect(document).toMatchObject({ summary: 'Zählerstand', appliedRequests: [{ id: `b-${id}` }] });
+    expect(document.outbox.filter(({ cause }: { cause: string }) => cause === 'analysis')).toHaveLength(1);
+  }
+  expect((await tickets.documentOf(changed)).priority).toBe(Priority.URGENT);
+  const versions = async () => Promise.all(ids.map(async (id) => (await tickets.documentOf(id)).version));
+  const before = await versions();
+  await Promise.all([outcomes(), outcomes()]);
+  expect(await versions()).toEqual(before);
 });
 
 test('an analysis of a ticket that is deleted finds none, and leaves nothing', async () => {

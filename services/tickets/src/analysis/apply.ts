@@ -1,5 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import type {
+  AppliedAnalysis,
+  ApplyAnalysesRequest,
+  ApplyAnalysesResponse,
   ApplyAnalysisRequest,
   ApplyAnalysisResponse,
   RecordExecutionRequest,
@@ -9,21 +12,26 @@ import type {
 } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { TicketChangeSchema } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { invalidInput } from '@ticketing/errors/domain-error.ts';
+import { toConnectError } from '@ticketing/errors/error-table.ts';
+import { toDomainError } from '@ticketing/errors/translate-error.ts';
 import { secondsNow } from '@ticketing/runtime/runtime.ts';
 import { renderTraceparent } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
-import { isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
+import { callerKey, isHuman, type ProfileKind } from '@ticketing/service-kit/identity/caller.ts';
+import type { PageBudget } from '@ticketing/store/paging/page-budget.ts';
 import { eventHeader, eventHeaderFor } from '../event-header.ts';
 import { type CheckDeps, requireValidChanges } from '../ticket/checks.ts';
 import { readBulkElement, slaRulesWith } from '../ticket/patch.ts';
 import { followCustomer, type RefreshDeps } from '../ticket/refresh-customer.ts';
 import { decideFields } from '../ticket/rules/decision.ts';
+import type { StoredTicket } from '../ticket/store/document.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
 import { intentStates } from '../ticket/to-proto.ts';
 import { type Analysis, decideAnalysis, decideExecution } from './rules.ts';
 
 interface AnalysisDeps extends CheckDeps, RefreshDeps {
-  tickets: Pick<TicketStore, 'versions'>;
+  tickets: Pick<TicketStore, 'findSome' | 'versions'>;
+  pages: PageBudget;
   /** Has a ticket show the delivery of one of its messages from now on. */
   beginToShow(message: { ticketId: number; conversationId: number }): Promise<void>;
 }
@@ -38,18 +46,61 @@ export async function applyAnalysis(
   call: Call,
   request: ApplyAnalysisRequest,
 ): Promise<ApplyAnalysisResponse> {
-  const analysis = readAnalysis(request);
+  const apply = await openApply(deps, call);
+  return { $typeName: 'ticketing.tickets.v1.ApplyAnalysisResponse', version: await apply(request, undefined) };
+}
+
+/** The most bytes of tickets that are read at once. Those beyond are read one by one. */
+const maxBytes = 8 * 1024 * 1024;
+
+/** Stores the results of analyses, each as `applyAnalysis` does. */
+export async function applyAnalyses(
+  deps: AnalysisDeps,
+  call: Call,
+  { analyses }: ApplyAnalysesRequest,
+): Promise<ApplyAnalysesResponse> {
+  const ids = analyses.map(({ ticketId }) => ticketId);
+  const { tickets, bytes } = await deps.tickets.findSome(ids, maxBytes);
+  await deps.pages.take(callerKey(call.caller), bytes, call);
+  const read = new Map(tickets.map((stored) => [stored.ticket.id, stored]));
+  const apply = await openApply(deps, call);
+  const outcome = async (request: ApplyAnalysisRequest): Promise<Omit<AppliedAnalysis, '$typeName'>> => {
+    try {
+      return { version: await apply(request, read.get(request.ticketId)) };
+    } catch (error) {
+      const failure = toDomainError(error);
+      const { ticketId } = request;
+      if (failure.code === 'internal') call.log.error({ err: error, ticketId }, 'an analysis was not applied');
+      return { code: toConnectError(failure).code, reason: failure.reason };
+    }
+  };
+  const outcomes = await Promise.all(analyses.map(outcome));
+  return {
+    $typeName: 'ticketing.tickets.v1.ApplyAnalysesResponse',
+    analyses: outcomes.map((one) => ({ $typeName: 'ticketing.tickets.v1.AppliedAnalysis', ...one })),
+  };
+}
+
+/**
+ * Makes the function that stores the result of an analysis, in a ticket that may have been read just now. It returns the
+ * version of the ticket.
+ */
+async function openApply(deps: AnalysisDeps, call: Call) {
   const sla = await slaRulesWith(deps, await deps.tags.tree());
   const { spamDetectionTagId: spamTagId } = await deps.settings();
-  const { ticket } = await deps.commit({
-    ticketId: request.ticketId,
-    decide({ ticket: before }) {
-      const now = secondsNow(deps.runtime);
-      return decideAnalysis(before, analysis, { now, sla, spamTagId, header: eventHeaderFor(deps, call) });
-    },
-    requestId: request.analysisId,
-  });
-  return { $typeName: 'ticketing.tickets.v1.ApplyAnalysisResponse', version: ticket.version };
+  return async (request: ApplyAnalysisRequest, read: StoredTicket | undefined): Promise<number> => {
+    const analysis = readAnalysis(request);
+    const { ticket } = await deps.commit({
+      ticketId: request.ticketId,
+      decide({ ticket: before }) {
+        const now = secondsNow(deps.runtime);
+        return decideAnalysis(before, analysis, { now, sla, spamTagId, header: eventHeaderFor(deps, call) });
+      },
+      requestId: request.analysisId,
+      read,
+    });
+    return ticket.version;
+  };
 }
 
 function readAnalysis({ ticketVersion, isRefresh, text, tagIds, spamStatus, intents }: ApplyAnalysisRequest): Analysis {

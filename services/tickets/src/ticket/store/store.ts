@@ -14,6 +14,7 @@ import type { MessageDelivery } from '../rules/intent.ts';
 import type { QueueChange } from '../rules/queue-keys.ts';
 import { areSearched, chargedWords, messageTexts, searchedTexts, wordsRules } from '../rules/search-words.ts';
 import type { WorkedOnChange } from '../rules/worked-on.ts';
+import { batchedUpdate } from './batched-update.ts';
 import {
   documentUpdate,
   erasedFields,
@@ -140,6 +141,7 @@ export function ticketStore(
   { onEvent, splitWords, changing }: TicketStoreParts,
 ): TicketStore {
   const insertDocument = batchedInsert(tickets);
+  const updateRequested = batchedUpdate(tickets);
   // Deleted tickets are filtered out after the read: a query for `_id` alone takes MongoDB a third less time.
   const findOne = (query: Query) =>
     storeCall(async () => {
@@ -241,7 +243,13 @@ export function ticketStore(
       const { id, version } = after;
       const words = areSearched(changed) ? await splitWords(searchedTexts(after), event.actor) : undefined;
       const unchanged = { ...isUnchanged(update.before.ticket, update.bulkId), ...hasMessage(update.conversation) };
-      return change({ id, version, after }, () => updateOne(unchanged, documentUpdate(update, words)));
+      const document = documentUpdate(update, words);
+      const requestId = update.appliedRequest?.id;
+      return change({ id, version, after }, () =>
+        requestId === undefined
+          ? updateOne(unchanged, document)
+          : storeCall(() => updateRequested({ ticketId: id, requestId, filter: unchanged, update: document })),
+      );
     },
     async setWorkedOn(id, workedOn) {
       await updateOne({ _id: id, ...isNotDeleted }, workedOnUpdate(workedOn));

@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file ticketing/tickets/v1/analysis_service.proto.
  */
 export const file_ticketing_tickets_v1_analysis_service: GenFile = /*@__PURE__*/
-  fileDesc("Cit0aWNrZXRpbmcvdGlja2V0cy92MS9hbmFseXNpc19zZXJ2aWNlLnByb3RvEhR0aWNrZXRpbmcudGlja2V0cy52MSLxAgoUQXBwbHlBbmFseXNpc1JlcXVlc3QSGQoJdGlja2V0X2lkGAEgASgFQgaKtRgCEAESHQoLYW5hbHlzaXNfaWQYAiABKAlCCIq1GAQgAShkEhIKCmlzX3JlZnJlc2gYAyABKAgSMAoEdGV4dBgEIAEoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRleHRBbmFseXNpcxIZCgd0YWdfaWRzGAUgAygFQgiKtRgEEAFAZBJXCgtzcGFtX3N0YXR1cxgGIAEoDjIgLnRpY2tldGluZy50aWNrZXRzLnYxLlNwYW1TdGF0dXNCG4q1GBdqCWF1dG9fc3BhbWoKYXV0b19jbGVhbkgAiAEBEjUKB2ludGVudHMYByABKAsyJC50aWNrZXRpbmcudGlja2V0cy52MS5JbnRlbnRBbmFseXNpcxIeCg50aWNrZXRfdmVyc2lvbhgIIAEoBUIGirUYAhABQg4KDF9zcGFtX3N0YXR1cyLJAQoMVGV4dEFuYWx5c2lzEh4KCXNlbnRpbWVudBgBIAEoCUIGirUYAihkSACIAQESHQoIbGFuZ3VhZ2UYAiABKAlCBoq1GAIoZEgBiAEBEiIKDWxhbmd1YWdlX2NvZGUYAyABKAlCBoq1GAIoCkgCiAEBEh0KB3N1bW1hcnkYBCABKAlCB4q1GAMokE5IA4gBAUIMCgpfc2VudGltZW50QgsKCV9sYW5ndWFnZUIQCg5fbGFuZ3VhZ2VfY29kZUIKCghfc3VtbWFyeSLCAQoOSW50ZW50QW5hbHlzaXMSOwoHaW50ZW50cxgBIAMoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldEludGVudEIGirUYAkBkEj4KEGFpX3N1cHBvcnRfbGV2ZWwYAiABKA4yJC50aWNrZXRpbmcudGlja2V0cy52MS5BaVN1cHBvcnRMZXZlbBIzCg9hdXRvX2V4ZWN1dGVfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIigKFUFwcGx5QW5hbHlzaXNSZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgFIrgEChZSZWNvcmRFeGVjdXRpb25SZXF1ZXN0EhkKCXRpY2tldF9pZBgBIAEoBUIGirUYAhABEh4KDGV4ZWN1dGlvbl9pZBgCIAEoCUIIirUYBCABKGQSGQoJaW50ZW50X2lkGAMgASgFQgaKtRgCEAESOwoHaW50ZW50cxgEIAMoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldEludGVudEIGirUYAkBkEjIKBmNoYW5nZRgFIAEoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldENoYW5nZRINCgVjbG9zZRgGIAEoCBJDChBhaV9zdXBwb3J0X2xldmVsGAcgASgOMiQudGlja2V0aW5nLnRpY2tldHMudjEuQWlTdXBwb3J0TGV2ZWxIAIgBARIzCg9hdXRvX2V4ZWN1dGVfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXZhbGlkYXRlX29ubHkYCSABKAgSHwoKcHJvZmlsZV9pZBgKIAEoBUIGirUYAhABSAGIAQESYQoMcHJvZmlsZV9raW5kGAsgASgJQkaKtRhCagR1c2VyagZ2ZW5kb3JqDXZlbmRvclBhcnRuZXJqDXNlcnZpY2VXb3JrZXJqDGNvZGVFeGVjdXRvcmoGc3lzdGVtSAKIAQFCEwoRX2FpX3N1cHBvcnRfbGV2ZWxCDQoLX3Byb2ZpbGVfaWRCDwoNX3Byb2ZpbGVfa2luZCIqChdSZWNvcmRFeGVjdXRpb25SZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgFIpsBChtSZXBsYWNlQXV0b0V4ZWN1dGlvblJlcXVlc3QSGQoJdGlja2V0X2lkGAEgASgFQgaKtRgCEAESLAoIcmVwbGFjZWQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2F1dG9fZXhlY3V0ZV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiHgocUmVwbGFjZUF1dG9FeGVjdXRpb25SZXNwb25zZSI2ChNOb3RlU2Vzc2lvbnNSZXF1ZXN0Eh8KCnRpY2tldF9pZHMYASADKAVCC4q1GAcQAUDoB0gBIioKFE5vdGVTZXNzaW9uc1Jlc3BvbnNlEhIKCnRpY2tldF9pZHMYASADKAUyowQKD0FuYWx5c2lzU2VydmljZRJ8Cg1BcHBseUFuYWx5c2lzEioudGlja2V0aW5nLnRpY2tldHMudjEuQXBwbHlBbmFseXNpc1JlcXVlc3QaKy50aWNrZXRpbmcudGlja2V0cy52MS5BcHBseUFuYWx5c2lzUmVzcG9uc2UiEpACApK1GAsiB2ludGVudHMYARKCAQoPUmVjb3JkRXhlY3V0aW9uEiwudGlja2V0aW5nLnRpY2tldHMudjEuUmVjb3JkRXhlY3V0aW9uUmVxdWVzdBotLnRpY2tldGluZy50aWNrZXRzLnYxLlJlY29yZEV4ZWN1dGlvblJlc3BvbnNlIhKQAgKStRgLIgdpbnRlbnRzGAESkQEKFFJlcGxhY2VBdXRvRXhlY3V0aW9uEjEudGlja2V0aW5nLnRpY2tldHMudjEuUmVwbGFjZUF1dG9FeGVjdXRpb25SZXF1ZXN0GjIudGlja2V0aW5nLnRpY2tldHMudjEuUmVwbGFjZUF1dG9FeGVjdXRpb25SZXNwb25zZSISkAICkrUYCyIHaW50ZW50cxgBEnkKDE5vdGVTZXNzaW9ucxIpLnRpY2tldGluZy50aWNrZXRzLnYxLk5vdGVTZXNzaW9uc1JlcXVlc3QaKi50aWNrZXRpbmcudGlja2V0cy52MS5Ob3RlU2Vzc2lvbnNSZXNwb25zZSISkAICkrUYCyIHaW50ZW50cxgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums, file_ticketing_tickets_v1_intent, file_ticketing_tickets_v1_ticket_service]);
+  fileDesc("Cit0aWNrZXRpbmcvdGlja2V0cy92MS9hbmFseXNpc19zZXJ2aWNlLnByb3RvEhR0aWNrZXRpbmcudGlja2V0cy52MSLxAgoUQXBwbHlBbmFseXNpc1JlcXVlc3QSGQoJdGlja2V0X2lkGAEgASgFQgaKtRgCEAESHQoLYW5hbHlzaXNfaWQYAiABKAlCCIq1GAQgAShkEhIKCmlzX3JlZnJlc2gYAyABKAgSMAoEdGV4dBgEIAEoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRleHRBbmFseXNpcxIZCgd0YWdfaWRzGAUgAygFQgiKtRgEEAFAZBJXCgtzcGFtX3N0YXR1cxgGIAEoDjIgLnRpY2tldGluZy50aWNrZXRzLnYxLlNwYW1TdGF0dXNCG4q1GBdqCWF1dG9fc3BhbWoKYXV0b19jbGVhbkgAiAEBEjUKB2ludGVudHMYByABKAsyJC50aWNrZXRpbmcudGlja2V0cy52MS5JbnRlbnRBbmFseXNpcxIeCg50aWNrZXRfdmVyc2lvbhgIIAEoBUIGirUYAhABQg4KDF9zcGFtX3N0YXR1cyLJAQoMVGV4dEFuYWx5c2lzEh4KCXNlbnRpbWVudBgBIAEoCUIGirUYAihkSACIAQESHQoIbGFuZ3VhZ2UYAiABKAlCBoq1GAIoZEgBiAEBEiIKDWxhbmd1YWdlX2NvZGUYAyABKAlCBoq1GAIoCkgCiAEBEh0KB3N1bW1hcnkYBCABKAlCB4q1GAMokE5IA4gBAUIMCgpfc2VudGltZW50QgsKCV9sYW5ndWFnZUIQCg5fbGFuZ3VhZ2VfY29kZUIKCghfc3VtbWFyeSLCAQoOSW50ZW50QW5hbHlzaXMSOwoHaW50ZW50cxgBIAMoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldEludGVudEIGirUYAkBkEj4KEGFpX3N1cHBvcnRfbGV2ZWwYAiABKA4yJC50aWNrZXRpbmcudGlja2V0cy52MS5BaVN1cHBvcnRMZXZlbBIzCg9hdXRvX2V4ZWN1dGVfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIigKFUFwcGx5QW5hbHlzaXNSZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgFIl4KFEFwcGx5QW5hbHlzZXNSZXF1ZXN0EkYKCGFuYWx5c2VzGAEgAygLMioudGlja2V0aW5nLnRpY2tldHMudjEuQXBwbHlBbmFseXNpc1JlcXVlc3RCCIq1GARAZEgBIlAKFUFwcGx5QW5hbHlzZXNSZXNwb25zZRI3CghhbmFseXNlcxgBIAMoCzIlLnRpY2tldGluZy50aWNrZXRzLnYxLkFwcGxpZWRBbmFseXNpcyJvCg9BcHBsaWVkQW5hbHlzaXMSFAoHdmVyc2lvbhgBIAEoBUgAiAEBEhEKBGNvZGUYAiABKAVIAYgBARITCgZyZWFzb24YAyABKAlIAogBAUIKCghfdmVyc2lvbkIHCgVfY29kZUIJCgdfcmVhc29uIrgEChZSZWNvcmRFeGVjdXRpb25SZXF1ZXN0EhkKCXRpY2tldF9pZBgBIAEoBUIGirUYAhABEh4KDGV4ZWN1dGlvbl9pZBgCIAEoCUIIirUYBCABKGQSGQoJaW50ZW50X2lkGAMgASgFQgaKtRgCEAESOwoHaW50ZW50cxgEIAMoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldEludGVudEIGirUYAkBkEjIKBmNoYW5nZRgFIAEoCzIiLnRpY2tldGluZy50aWNrZXRzLnYxLlRpY2tldENoYW5nZRINCgVjbG9zZRgGIAEoCBJDChBhaV9zdXBwb3J0X2xldmVsGAcgASgOMiQudGlja2V0aW5nLnRpY2tldHMudjEuQWlTdXBwb3J0TGV2ZWxIAIgBARIzCg9hdXRvX2V4ZWN1dGVfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXZhbGlkYXRlX29ubHkYCSABKAgSHwoKcHJvZmlsZV9pZBgKIAEoBUIGirUYAhABSAGIAQESYQoMcHJvZmlsZV9raW5kGAsgASgJQkaKtRhCagR1c2VyagZ2ZW5kb3JqDXZlbmRvclBhcnRuZXJqDXNlcnZpY2VXb3JrZXJqDGNvZGVFeGVjdXRvcmoGc3lzdGVtSAKIAQFCEwoRX2FpX3N1cHBvcnRfbGV2ZWxCDQoLX3Byb2ZpbGVfaWRCDwoNX3Byb2ZpbGVfa2luZCIqChdSZWNvcmRFeGVjdXRpb25SZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgFIpsBChtSZXBsYWNlQXV0b0V4ZWN1dGlvblJlcXVlc3QSGQoJdGlja2V0X2lkGAEgASgFQgaKtRgCEAESLAoIcmVwbGFjZWQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2F1dG9fZXhlY3V0ZV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiHgocUmVwbGFjZUF1dG9FeGVjdXRpb25SZXNwb25zZSI2ChNOb3RlU2Vzc2lvbnNSZXF1ZXN0Eh8KCnRpY2tldF9pZHMYASADKAVCC4q1GAcQAUDoB0gBIioKFE5vdGVTZXNzaW9uc1Jlc3BvbnNlEhIKCnRpY2tldF9pZHMYASADKAUyoQUKD0FuYWx5c2lzU2VydmljZRJ8Cg1BcHBseUFuYWx5c2lzEioudGlja2V0aW5nLnRpY2tldHMudjEuQXBwbHlBbmFseXNpc1JlcXVlc3QaKy50aWNrZXRpbmcudGlja2V0cy52MS5BcHBseUFuYWx5c2lzUmVzcG9uc2UiEpACApK1GAsiB2ludGVudHMYARJ8Cg1BcHBseUFuYWx5c2VzEioudGlja2V0aW5nLnRpY2tldHMudjEuQXBwbHlBbmFseXNlc1JlcXVlc3QaKy50aWNrZXRpbmcudGlja2V0cy52MS5BcHBseUFuYWx5c2VzUmVzcG9uc2UiEpACApK1GAsiB2ludGVudHMYARKCAQoPUmVjb3JkRXhlY3V0aW9uEiwudGlja2V0aW5nLnRpY2tldHMudjEuUmVjb3JkRXhlY3V0aW9uUmVxdWVzdBotLnRpY2tldGluZy50aWNrZXRzLnYxLlJlY29yZEV4ZWN1dGlvblJlc3BvbnNlIhKQAgKStRgLIgdpbnRlbnRzGAESkQEKFFJlcGxhY2VBdXRvRXhlY3V0aW9uEjEudGlja2V0aW5nLnRpY2tldHMudjEuUmVwbGFjZUF1dG9FeGVjdXRpb25SZXF1ZXN0GjIudGlja2V0aW5nLnRpY2tldHMudjEuUmVwbGFjZUF1dG9FeGVjdXRpb25SZXNwb25zZSISkAICkrUYCyIHaW50ZW50cxgBEnkKDE5vdGVTZXNzaW9ucxIpLnRpY2tldGluZy50aWNrZXRzLnYxLk5vdGVTZXNzaW9uc1JlcXVlc3QaKi50aWNrZXRpbmcudGlja2V0cy52MS5Ob3RlU2Vzc2lvbnNSZXNwb25zZSISkAICkrUYCyIHaW50ZW50cxgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_ticketing_api_v1_options, file_ticketing_tickets_v1_enums, file_ticketing_tickets_v1_intent, file_ticketing_tickets_v1_ticket_service]);
 
 /**
  * The result of an analysis. Parts that were not analysed are unset.
@@ -191,6 +191,84 @@ export const ApplyAnalysisResponseSchema: GenMessage<ApplyAnalysisResponse> = /*
   messageDesc(file_ticketing_tickets_v1_analysis_service, 3);
 
 /**
+ * The results of analyses.
+ *
+ * @generated from message ticketing.tickets.v1.ApplyAnalysesRequest
+ */
+export type ApplyAnalysesRequest = Message<"ticketing.tickets.v1.ApplyAnalysesRequest"> & {
+  /**
+   * The results, of different tickets.
+   *
+   * @generated from field: repeated ticketing.tickets.v1.ApplyAnalysisRequest analyses = 1;
+   */
+  analyses: ApplyAnalysisRequest[];
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.ApplyAnalysesRequest.
+ * Use `create(ApplyAnalysesRequestSchema)` to create a new message.
+ */
+export const ApplyAnalysesRequestSchema: GenMessage<ApplyAnalysesRequest> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_analysis_service, 4);
+
+/**
+ * What became of each analysis, in the order of the request.
+ *
+ * @generated from message ticketing.tickets.v1.ApplyAnalysesResponse
+ */
+export type ApplyAnalysesResponse = Message<"ticketing.tickets.v1.ApplyAnalysesResponse"> & {
+  /**
+   * The outcomes.
+   *
+   * @generated from field: repeated ticketing.tickets.v1.AppliedAnalysis analyses = 1;
+   */
+  analyses: AppliedAnalysis[];
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.ApplyAnalysesResponse.
+ * Use `create(ApplyAnalysesResponseSchema)` to create a new message.
+ */
+export const ApplyAnalysesResponseSchema: GenMessage<ApplyAnalysesResponse> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_analysis_service, 5);
+
+/**
+ * What became of an analysis.
+ *
+ * @generated from message ticketing.tickets.v1.AppliedAnalysis
+ */
+export type AppliedAnalysis = Message<"ticketing.tickets.v1.AppliedAnalysis"> & {
+  /**
+   * The version of the ticket afterwards; unset if the analysis was not applied.
+   *
+   * @generated from field: optional int32 version = 1;
+   */
+  version?: number | undefined;
+
+  /**
+   * Why it was not applied: a status code of gRPC; 5 (`NOT_FOUND`) if there is no
+   * such ticket.
+   *
+   * @generated from field: optional int32 code = 2;
+   */
+  code?: number | undefined;
+
+  /**
+   * The error code that `ApplyAnalysis` would have responded with.
+   *
+   * @generated from field: optional string reason = 3;
+   */
+  reason?: string | undefined;
+};
+
+/**
+ * Describes the message ticketing.tickets.v1.AppliedAnalysis.
+ * Use `create(AppliedAnalysisSchema)` to create a new message.
+ */
+export const AppliedAnalysisSchema: GenMessage<AppliedAnalysis> = /*@__PURE__*/
+  messageDesc(file_ticketing_tickets_v1_analysis_service, 6);
+
+/**
  * An execution of an intent.
  *
  * @generated from message ticketing.tickets.v1.RecordExecutionRequest
@@ -279,7 +357,7 @@ export type RecordExecutionRequest = Message<"ticketing.tickets.v1.RecordExecuti
  * Use `create(RecordExecutionRequestSchema)` to create a new message.
  */
 export const RecordExecutionRequestSchema: GenMessage<RecordExecutionRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_tickets_v1_analysis_service, 4);
+  messageDesc(file_ticketing_tickets_v1_analysis_service, 7);
 
 /**
  * The execution was recorded.
@@ -300,7 +378,7 @@ export type RecordExecutionResponse = Message<"ticketing.tickets.v1.RecordExecut
  * Use `create(RecordExecutionResponseSchema)` to create a new message.
  */
 export const RecordExecutionResponseSchema: GenMessage<RecordExecutionResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_tickets_v1_analysis_service, 5);
+  messageDesc(file_ticketing_tickets_v1_analysis_service, 8);
 
 /**
  * The time of an execution, and another one instead of it.
@@ -335,7 +413,7 @@ export type ReplaceAutoExecutionRequest = Message<"ticketing.tickets.v1.ReplaceA
  * Use `create(ReplaceAutoExecutionRequestSchema)` to create a new message.
  */
 export const ReplaceAutoExecutionRequestSchema: GenMessage<ReplaceAutoExecutionRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_tickets_v1_analysis_service, 6);
+  messageDesc(file_ticketing_tickets_v1_analysis_service, 9);
 
 /**
  * The ticket has another time now, or had.
@@ -350,7 +428,7 @@ export type ReplaceAutoExecutionResponse = Message<"ticketing.tickets.v1.Replace
  * Use `create(ReplaceAutoExecutionResponseSchema)` to create a new message.
  */
 export const ReplaceAutoExecutionResponseSchema: GenMessage<ReplaceAutoExecutionResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_tickets_v1_analysis_service, 7);
+  messageDesc(file_ticketing_tickets_v1_analysis_service, 10);
 
 /**
  * The tickets with sessions.
@@ -371,7 +449,7 @@ export type NoteSessionsRequest = Message<"ticketing.tickets.v1.NoteSessionsRequ
  * Use `create(NoteSessionsRequestSchema)` to create a new message.
  */
 export const NoteSessionsRequestSchema: GenMessage<NoteSessionsRequest> = /*@__PURE__*/
-  messageDesc(file_ticketing_tickets_v1_analysis_service, 8);
+  messageDesc(file_ticketing_tickets_v1_analysis_service, 11);
 
 /**
  * The sessions were noted.
@@ -392,7 +470,7 @@ export type NoteSessionsResponse = Message<"ticketing.tickets.v1.NoteSessionsRes
  * Use `create(NoteSessionsResponseSchema)` to create a new message.
  */
 export const NoteSessionsResponseSchema: GenMessage<NoteSessionsResponse> = /*@__PURE__*/
-  messageDesc(file_ticketing_tickets_v1_analysis_service, 9);
+  messageDesc(file_ticketing_tickets_v1_analysis_service, 12);
 
 /**
  * Lets the service that analyses tickets store its results, and which tickets have
@@ -414,6 +492,16 @@ export const AnalysisService: GenService<{
     methodKind: "unary";
     input: typeof ApplyAnalysisRequestSchema;
     output: typeof ApplyAnalysisResponseSchema;
+  },
+  /**
+   * Stores the results of analyses as `ApplyAnalysis` does, each by itself.
+   *
+   * @generated from rpc ticketing.tickets.v1.AnalysisService.ApplyAnalyses
+   */
+  applyAnalyses: {
+    methodKind: "unary";
+    input: typeof ApplyAnalysesRequestSchema;
+    output: typeof ApplyAnalysesResponseSchema;
   },
   /**
    * Stores that an intent was executed, with what the execution does to the

@@ -1,6 +1,6 @@
 import type { Client } from '@connectrpc/connect';
 import { TicketStatus } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
-import type { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import type { SnapshotService, TicketSnapshot } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { TagReference } from '@ticketing/contracts/ticketing/tickets/v1/tag_pb.ts';
 import type { TagService } from '@ticketing/contracts/ticketing/tickets/v1/tag_service_pb.ts';
 import type { Logger } from '@ticketing/runtime/logger.ts';
@@ -14,7 +14,7 @@ import type { CandidateTag, Detection } from './provider.ts';
 import { type AnalysisMode, partsToAnalyse } from './rules/analysis-mode.ts';
 import { type AnalysedTicket, type AnalysisResult, decideResult } from './rules/analysis-result.ts';
 
-/** The dependencies of `computeAnalysis`. */
+/** The dependencies of `computeAnalyses`. */
 export interface ComputeContext {
   agents: Pick<AiAgentStore, 'enabled'>;
   detection: Pick<Detection, 'detect'>;
@@ -27,21 +27,56 @@ export interface ComputeContext {
   now(): number;
 }
 
+/** A ticket that is to be analysed. */
+export interface AskedAnalysis {
+  ticketId: number;
+  modes: readonly AnalysisMode[];
+}
+
+/** After this time the results that are there are stored first. */
+const sliceMs = 500;
+
 /**
- * Analyses a ticket as it is now, and stores nothing. Undefined if there is nothing to analyse, because the ticket is
- * deleted, is spam, or was analysed before.
+ * Analyses tickets as they are now, one after the other, and stores nothing. Calls `settle` with the analysis of each: its
+ * result is undefined if there is nothing to analyse, because the ticket is deleted, is spam, or was analysed before. It
+ * leaves out tickets that do not fit into one response, and those to which it has not come after half a second; at least one
+ * is analysed.
  *
- * Errors: store_unavailable; those of the provider, and of the tickets service as ConnectError.
+ * Errors: those of the tickets service as ConnectError; of an analysis, store_unavailable and those of the provider.
  */
-export async function computeAnalysis(
+export async function computeAnalyses<Asked extends AskedAnalysis>(
+  context: ComputeContext,
+  call: OnBehalfOf,
+  asked: readonly Asked[],
+  settle: (one: Asked, analysis: Promise<AnalysisResult | undefined>) => Promise<void>,
+): Promise<void> {
+  const ticketIds = asked.map(({ ticketId }) => ticketId);
+  const request = { ticketIds, withReplyNotSent: true };
+  const { snapshots, remainingIds } = await context.snapshots(call).getTicketSnapshots(request);
+  const snapshotOf = new Map(snapshots.map((snapshot) => [snapshot.ticket?.id, snapshot]));
+  const batch = { ...context, agents: { enabled: once(() => context.agents.enabled()) } };
+  const until = performance.now() + sliceMs;
+  for (const one of asked.filter(({ ticketId }) => !remainingIds.includes(ticketId))) {
+    await settle(one, computeAnalysis(batch, call, snapshotOf.get(one.ticketId), one));
+    if (performance.now() > until) return;
+  }
+}
+
+/** Makes a read that is made once, when it is needed. */
+function once<Result>(read: () => Promise<Result>): () => Promise<Result> {
+  let reading: Promise<Result> | undefined;
+  return () => {
+    reading ??= read();
+    return reading;
+  };
+}
+
+async function computeAnalysis(
   context: ComputeContext,
   { trace, signal }: OnBehalfOf,
-  ticketId: number,
-  modes: readonly AnalysisMode[],
+  { ticket, isSpam, process, replyNotSent }: Partial<TicketSnapshot> = {},
+  { ticketId, modes }: AskedAnalysis,
 ): Promise<AnalysisResult | undefined> {
-  const asked = { ticketIds: [ticketId], withReplyNotSent: true };
-  const { snapshots } = await context.snapshots({ trace, signal }).getTicketSnapshots(asked);
-  const [{ ticket, isSpam, process, replyNotSent } = {}] = snapshots;
   if (!ticket || isSpam === undefined || process === undefined) return undefined;
   const { aiSupportLevel } = ticket;
   const parts = partsToAnalyse(modes, { isSpam, process, aiSupportLevel });

@@ -1,0 +1,43 @@
+import { setImmediate } from 'node:timers/promises';
+
+interface WaitingCall<Item, Result> {
+  item: Item;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Makes a function that batches concurrent calls: those that are made at about the same time, or while a batch is running,
+ * are answered by one call of `run`, which returns their results in order. If it fails, all of them fail; if `failsAll`
+ * says so, those that wait do too.
+ */
+export function batchedCalls<Item, Result>(
+  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  { failsAll = () => false }: { failsAll?(error: unknown): boolean } = {},
+): (item: Item) => Promise<Result> {
+  let waiting: WaitingCall<Item, Result>[] = [];
+  let isRunning = false;
+
+  async function runAll(): Promise<void> {
+    isRunning = true;
+    while (waiting.length > 0) {
+      await setImmediate();
+      let batch = waiting;
+      waiting = [];
+      try {
+        const results = await run(batch.map(({ item }) => item));
+        for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+      } catch (error) {
+        if (failsAll(error)) batch = batch.concat(waiting.splice(0));
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    isRunning = false;
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (!isRunning) void runAll();
+    });
+}
