@@ -3,7 +3,7 @@ import { type BenchRun, benchmarks, withoutOutdated } from './bench-run.ts';
 import type { LoadCurve } from './load-curve.ts';
 import type { OperationCosts } from './operation-costs.ts';
 
-const costsOf = (operation: string) => ({ operation }) as OperationCosts;
+const toCosts = (operation: string) => ({ operation }) as OperationCosts;
 const figure = (group: string, name: string, value: number) => ({ group, name, value });
 
 function run(measuredAt: string, fields: Partial<BenchRun>): BenchRun {
@@ -26,14 +26,14 @@ test('what a later run has measured again is dropped from the earlier one, and a
   const latency = { p50: 1, p95: 1, p99: 1 };
   const latencies = { search: latency, getLatestSkills: latency, firstPage: latency, offsetPage: latency };
   const [first, second, third] = [
-    run('first', { operations: [costsOf('get')], figures: [figure('events', 'sent', 1)] }),
+    run('first', { operations: [toCosts('get')], figures: [figure('events', 'sent', 1)] }),
     run('second', {
-      operations: [costsOf('get'), costsOf('search')],
+      operations: [toCosts('get'), toCosts('search')],
       curves: [curve('get')],
       growth: [1, 2].map((count) => ({ count, latencies })),
       figures: [figure('events', 'sent', 2)],
     }),
-    run('third', { operations: [costsOf('search')], growth: [{ count: 2, latencies }] }),
+    run('third', { operations: [toCosts('search')], growth: [{ count: 2, latencies }] }),
   ];
   const kept = withoutOutdated([first, second, third]);
   expect(kept.map(({ measuredAt }) => measuredAt)).toEqual(['second', 'third']);
@@ -48,7 +48,7 @@ test('what a later run has measured again is dropped from the earlier one, and a
 
 test('costs that a later run has measured replace those of an earlier one', () => {
   const costs = { now: { requests: [], idle: { cpuMs: {}, commands: {} }, memory: {} } };
-  const runs = [run('old', { costs }), run('new', { costs }), run('newest', { operations: [costsOf('get')] })];
+  const runs = [run('old', { costs }), run('new', { costs }), run('newest', { operations: [toCosts('get')] })];
   expect(withoutOutdated(runs).map(({ measuredAt, costs: kept }) => [measuredAt, kept !== undefined])).toEqual([
     ['new', true],
     ['newest', false],

@@ -9,7 +9,7 @@ import { type BareProcess, startBare } from './bare-process.ts';
 import { type BenchResults, type BenchRun, benchmarks, thisMachine } from './bench-run.ts';
 import { embeddedBus, kafkaBus, measureBusOutage } from './bus-outage.ts';
 import { costRows } from './cost-table.ts';
-import { type MeasuredCosts, measureCosts, medianOf } from './costs.ts';
+import { type MeasuredCosts, measureCosts, takeMedians } from './costs.ts';
 import { bareDatabase, fill, tagCount } from './dataset.ts';
 import { measureDialogue } from './dialogue.ts';
 import { measureEvents } from './events.ts';
@@ -187,7 +187,7 @@ async function compareCosts(bench: Bench, results: BenchResults): Promise<void> 
     progress(`costs of the state before, round ${round}`);
     before.push(await measureOne({ checkout }));
   }
-  results.costs = { now: medianOf(now), before: before.length > 0 ? medianOf(before) : undefined };
+  results.costs = { now: takeMedians(now), before: before.length > 0 ? takeMedians(before) : undefined };
 }
 
 /** Measures the API with relay, consumers and schedulers off, because they use the processor and the store too. */

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
-import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { fill, systemDatabase, toId } from './dataset.ts';
 import { type BenchPlan, call, measureCpuSeconds, type NextRequest, pickAny, quantile, send } from './load.ts';
 import { closeIds } from './read-growth.ts';
-import { type CommandCounts, countRoundTrips, type Observed, readCommands, subtract } from './round-trips.ts';
-import type { BenchSystem } from './system.ts';
+import { type CommandCounts, countPerRequest, mapValues, type Observed, observe, subtract } from './round-trips.ts';
+import { type BenchSystem, internalHeaders } from './system.ts';
 
 /** The name of this measurement on the command line. */
 export const costNames = ['costs'] as const;
@@ -69,10 +67,11 @@ const listed = {
   limit: 100,
 };
 
-const list = (name: string): CostedRequest => ({
-  name,
+const nextPage: NextRequest = () => ({ method: 'POST', path: '/ticket/search', body: listed });
+const list = (which: string): CostedRequest => ({
+  name: `POST /ticket/search, 100 of ${ticketCount.toLocaleString('en-US')} ${which}`,
   count: 400,
-  next: () => ({ method: 'POST', path: '/ticket/search', body: listed }),
+  next: nextPage,
 });
 
 function reads(withSessions: readonly number[]): CostedRequest[] {
@@ -114,7 +113,7 @@ const creations: readonly CostedRequest[] = [
 export async function measureCosts(system: BenchSystem, { progress }: BenchPlan): Promise<MeasuredCosts> {
   const connection = await mongoose.createConnection(system.mongodbUri).asPromise();
   try {
-    const meter: Meter = { system, connection, idle: { counts: {}, seconds: 1 }, idleCpu: {} };
+    const meter: Meter = { system, connection };
     progress(`${ticketCount} tickets are being created`);
     await fill(system.mongodbUri, ticketCount, [systemDatabase]);
     const withSessions = Array.from({ length: 100 }, (_, nth) => toId(nth * 7));
@@ -122,76 +121,72 @@ export async function measureCosts(system: BenchSystem, { progress }: BenchPlan)
     await setTimeout(startSeconds * 1000);
     await waitUntilDone(connection);
     progress('no requests');
-    const idle = await measureIdle(meter);
+    const idle = await use(meter, () => setTimeout(idleSeconds * 1000));
     const requests: RequestCost[] = [];
     const measure = async (...wanted: CostedRequest[]) => {
       for (const request of wanted) {
         progress(request.name);
         await send(system, request.next, { requests: request.count, connections });
         await waitUntilDone(connection);
-        requests.push(await measureRequest(meter, request));
+        requests.push(await measureRequest(meter, idle, request));
       }
     };
-    await measure(list('POST /ticket/search, 100 of 15,000 that were just created'));
+    await measure(list('that were just created'));
     await closeIds(system.mongodbUri);
     const closedAt = performance.now();
     await measure(...reads(withSessions), patch);
     // A list has the last closed id read again, in the background, if that was a minute ago.
     await setTimeout(Math.max(0, closedAt + 61_000 - performance.now()));
-    await call(system, list('').next());
-    await measure(list('POST /ticket/search, 100 of 15,000 that were there long'), ...creations);
-    return { requests, idle, memory: system.memory() };
+    await call(system, nextPage());
+    await measure(list('that were there long'), ...creations);
+    const toRates = (counts: CommandCounts) => mapValues(counts, (count) => count / idle.seconds);
+    const idleCost = { cpuMs: toRates(idle.cpuMs), commands: toRates(idle.counts) };
+    return { requests, idle: idleCost, memory: system.memory() };
   } finally {
     await connection.close();
   }
 }
 
-/** Reads what a system uses. */
+/** A system, and a connection to its engine. */
 interface Meter {
   system: BenchSystem;
   connection: mongoose.Connection;
-  /** What it uses without requests. Units of the CPU time: ms per second. */
-  idle: Observed;
-  idleCpu: Record<string, number>;
 }
 
-async function measureIdle(meter: Meter): Promise<IdleCost> {
-  const { counts, seconds, cpuMs } = await observe(meter, () => setTimeout(idleSeconds * 1000));
-  meter.idle = { counts, seconds };
-  meter.idleCpu = mapValues(cpuMs, (ms) => ms / seconds);
-  return { cpuMs: meter.idleCpu, commands: mapValues(counts, (count) => count / seconds) };
+/** The commands and the CPU time that a system has used in an interval. Units: ms, by process. */
+interface Used extends Observed {
+  cpuMs: Record<string, number>;
 }
 
-async function measureRequest(meter: Meter, { name, count, next }: CostedRequest): Promise<RequestCost> {
-  const { sent, doneSeconds, checks, counts, seconds, cpuMs } = await observe(meter, async () => {
+async function measureRequest(meter: Meter, idle: Used, { name, count, next }: CostedRequest): Promise<RequestCost> {
+  const { result, counts, seconds, cpuMs } = await use(meter, async () => {
     const startedAt = performance.now();
-    const load = await send(meter.system, next, { requests: count, connections });
-    return { sent: load, ...(await waitUntilDone(meter.connection, startedAt)) };
+    const sent = await send(meter.system, next, { requests: count, connections });
+    return { sent, ...(await waitUntilDone(meter.connection, startedAt)) };
   });
+  const { sent, doneSeconds, checks } = result;
   const withoutChecks = { ...counts, find: (counts.find ?? 0) - checks * findsOfCheck };
+  const cpu = countPerRequest({ counts: cpuMs, seconds }, { counts: idle.cpuMs, seconds: idle.seconds }, count);
   return {
     name,
     sentPerSecond: count / sent.seconds,
     donePerSecond: count / doneSeconds,
-    cpuMs: mapValues(cpuMs, (ms, process) => Math.max(0, ms - (meter.idleCpu[process] ?? 0) * seconds) / count),
-    commands: countRoundTrips({ counts: withoutChecks, seconds }, meter.idle, count).commands,
+    cpuMs: mapValues(cpu, (ms) => Math.max(0, ms)),
+    commands: countPerRequest({ counts: withoutChecks, seconds }, idle, count),
     requestBytes: Buffer.byteLength(JSON.stringify(next().body) ?? ''),
     responseBytes: sent.responseBytes,
   };
 }
 
-/** Does something and returns with its result what the system used meanwhile. Units of the CPU time: ms. */
-async function observe<Result>(
+/** Does something, and returns with its result what the system has used meanwhile. */
+async function use<Result>(
   { system, connection }: Meter,
   action: () => Promise<Result>,
-): Promise<Result & Observed & { cpuMs: Record<string, number> }> {
-  const before = await readCommands(connection);
-  const cpuBefore = measureCpuSeconds(system);
-  const startedAt = performance.now();
-  const result = await action();
-  const seconds = (performance.now() - startedAt) / 1000;
-  const cpuMs = mapValues(measureCpuSeconds(system), (now, name) => (now - (cpuBefore[name] ?? 0)) * 1000);
-  return { ...result, counts: subtract(await readCommands(connection), before), seconds, cpuMs };
+): Promise<Used & { result: Result }> {
+  const before = measureCpuSeconds(system);
+  const observed = await observe(connection, action);
+  const cpuMs = mapValues(subtract(measureCpuSeconds(system), before), (seconds) => seconds * 1000);
+  return { ...observed, cpuMs };
 }
 
 const checkEveryMs = 250;
@@ -252,10 +247,8 @@ async function hasNothingLeft(client: mongoose.mongo.MongoClient): Promise<boole
 
 /** Records sessions of tickets, as the assistant does. */
 async function recordSessions(system: BenchSystem, ticketIds: readonly number[]): Promise<void> {
-  const tokens = await internalTokens('gateway', system.keys.signingKeyFile('gateway'));
-  const authorization = `Bearer ${await tokens.mint('intents', testCaller({ kind: 'serviceWorker', roleId: 1 }))}`;
   const port = system.service('intents').environment.get('TICKETING_INTENTS_HTTP_PORT');
-  const address = { url: `http://127.0.0.1:${port}`, headers: { authorization } };
+  const address = { url: `http://127.0.0.1:${port}`, headers: await internalHeaders(system, 'intents') };
   const path = '/ticketing.intents.v1.SessionService/RecordSession';
   const at = new Date().toISOString();
   const fields = { createdAt: at, lastActivityAt: at, participants: [{ id: 7, name: 'Ada' }], messageCount: 4 };
@@ -267,7 +260,7 @@ async function recordSessions(system: BenchSystem, ticketIds: readonly number[])
 }
 
 /** The medians of several measurements of a system. */
-export function medianOf(all: readonly MeasuredCosts[]): MeasuredCosts {
+export function takeMedians(all: readonly MeasuredCosts[]): MeasuredCosts {
   const [first] = all;
   if (!first) throw new Error('There are no measurements.');
   const median = (read: (one: MeasuredCosts) => number) => quantile(all.map(read), 0.5);
@@ -289,11 +282,4 @@ export function medianOf(all: readonly MeasuredCosts[]): MeasuredCosts {
     idle: { cpuMs: medians(({ idle }) => idle.cpuMs), commands: medians(({ idle }) => idle.commands) },
     memory: medians(({ memory }) => memory),
   };
-}
-
-function mapValues(
-  record: Readonly<Record<string, number>>,
-  map: (value: number, name: string) => number,
-): Record<string, number> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
 }

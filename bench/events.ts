@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import { freePort } from '@ticketing/testkit/free-port.ts';
-import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import mongoose from 'mongoose';
 import { serviceProgram } from '../tools/dev/services.ts';
 import { waitUntilReady } from '../tools/dev/wait-until-ready.ts';
@@ -11,7 +9,7 @@ import { changeSteadily, changesPerSecond, statuses, watchRows } from './changes
 import { toId } from './dataset.ts';
 import { type BenchPlan, measureLatency, quantile } from './load.ts';
 import { readResidentBytes } from './process-figures.ts';
-import type { BenchSystem } from './system.ts';
+import { type BenchSystem, internalHeaders } from './system.ts';
 import type { Figure } from './table.ts';
 
 type Database = mongoose.mongo.Db;
@@ -127,15 +125,14 @@ export async function waitForEmptyOutboxes(tickets: Documents): Promise<void> {
  * has no relay, with the first one paused too.
  */
 async function measureRelayCost(system: BenchSystem, { seconds, tickets: rows }: BenchPlan): Promise<Figure[]> {
-  const tokens = await internalTokens('gateway', system.keys.signingKeyFile('gateway'));
-  const authorization = `Bearer ${await tokens.mint('tickets', testCaller({ kind: 'serviceWorker', roleId: 1 }))}`;
+  const headers = await internalHeaders(system, 'tickets');
   const nextRequest = () => ({
     method: 'PATCH' as const,
     path: `/ticket/${toId(Math.floor(Math.random() * Math.min(rows, 10_000)))}`,
     body: { status: statuses[Math.floor(Math.random() * 2)] },
   });
   const p50 = async (port: string | undefined) => {
-    const address = { url: `http://127.0.0.1:${port}`, headers: { authorization } };
+    const address = { url: `http://127.0.0.1:${port}`, headers };
     const options = { connections: 8, rate: changesPerSecond * 2 };
     await measureLatency(address, nextRequest, { ...options, seconds: 5 });
     return (await measureLatency(address, nextRequest, { ...options, seconds: Math.max(10, seconds) })).p50;

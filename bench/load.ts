@@ -1,5 +1,5 @@
 import autocannon from 'autocannon';
-import { readCpuSecondsOfAll } from './process-figures.ts';
+import { readCpuSeconds } from './process-figures.ts';
 import type { Figure, Goal } from './table.ts';
 
 /** How a run measures. */
@@ -217,9 +217,9 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** The CPU time that each process of a target and its sandboxes have used. */
+/** The CPU time that each process of a target has used. */
 export function measureCpuSeconds({ processes }: Pick<Target, 'processes'>): Record<string, number> {
-  return Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, readCpuSecondsOfAll(pid)]));
+  return Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, readCpuSeconds(pid)]));
 }
 
 function autocannonRequest({ method, path, body }: LoadRequest) {

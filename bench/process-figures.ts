@@ -2,19 +2,26 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const ticksPerSecond = 100;
 
-/** The CPU time that a process has used, user and system, in seconds. */
+/**
+ * The CPU time, user and system, of a process and of all that it has started, in seconds: the sandboxes of a service are
+ * processes.
+ */
 export function readCpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The name of the program comes before and may contain spaces and brackets.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  // Its own time, and that of its children that have ended.
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return findChildren(pid).reduce((sum, child) => sum + readIfRunning(child), ticks / ticksPerSecond);
 }
 
-/**
- * The CPU time that a process and its running descendants have used, in seconds: the sandboxes of a service are processes.
- */
-export function readCpuSecondsOfAll(pid: number): number {
-  return [pid, ...findDescendants(pid).map((one) => one.pid)].reduce((sum, one) => sum + readCpuSeconds(one), 0);
+function readIfRunning(pid: number): number {
+  try {
+    return readCpuSeconds(pid);
+  } catch {
+    // The process has ended since it was found.
+    return 0;
+  }
 }
 
 /** The resident memory of a process, in bytes. */
@@ -55,11 +62,14 @@ export interface RunningProcess {
 
 /** The descendants of a process. */
 export function findDescendants(pid: number): RunningProcess[] {
-  const children = readdirSync('/proc')
+  return findChildren(pid).flatMap((child) => [describe(child), ...findDescendants(child)]);
+}
+
+function findChildren(pid: number): number[] {
+  return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((name) => findParent(name) === pid)
     .map(Number);
-  return children.flatMap((child) => [describe(child), ...findDescendants(child)]);
 }
 
 function findParent(pid: string): number | undefined {

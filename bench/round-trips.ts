@@ -31,28 +31,32 @@ const settleMs = 500;
  */
 export async function openRoundTripCounter(mongodbUri: string): Promise<RoundTripCounter> {
   const connection = await mongoose.createConnection(mongodbUri).asPromise();
-  const read = () => readCommands(connection);
-  const observe = async (action: () => Promise<unknown>): Promise<Observed> => {
-    const before = await read();
-    const startedAt = performance.now();
-    await action();
-    const seconds = (performance.now() - startedAt) / 1000;
-    return { counts: subtract(await read(), before), seconds };
-  };
-  const idle = await observe(() => setTimeout(idleSeconds * 1000));
+  const idle = await observe(connection, () => setTimeout(idleSeconds * 1000));
   return {
     async count(address, nextRequest, connections) {
       // A timed load ends with requests in flight, which are still being served.
       await setTimeout(settleMs);
-      const busy = await observe(() => send(address, nextRequest, { requests, connections }));
+      const busy = await observe(connection, () => send(address, nextRequest, { requests, connections }));
       return countRoundTrips(busy, idle, requests);
     },
     close: () => connection.close(),
   };
 }
 
+/** Does something, and returns with its result the commands that the engine has run meanwhile. */
+export async function observe<Result>(
+  connection: mongoose.Connection,
+  action: () => Promise<Result>,
+): Promise<Observed & { result: Result }> {
+  const before = await readCommands(connection);
+  const startedAt = performance.now();
+  const result = await action();
+  const seconds = (performance.now() - startedAt) / 1000;
+  return { result, counts: subtract(await readCommands(connection), before), seconds };
+}
+
 /** Reads how often the engine has run each command since it was started. */
-export async function readCommands(connection: mongoose.Connection): Promise<CommandCounts> {
+async function readCommands(connection: mongoose.Connection): Promise<CommandCounts> {
   const { metrics } = await connection.getClient().db('admin').command({ serverStatus: 1 });
   return readCounts(metrics.commands);
 }
@@ -65,13 +69,24 @@ export interface Observed {
 
 /** The round trips per request, without those that an idle system makes in the same time. */
 export function countRoundTrips(busy: Observed, idle: Observed, requestCount: number): RoundTrips {
-  const commands = Object.fromEntries(
-    Object.entries(busy.counts).map(([name, count]) => {
-      const unrelated = ((idle.counts[name] ?? 0) / idle.seconds) * busy.seconds;
-      return [name, (count - unrelated) / requestCount];
-    }),
-  );
+  const commands = countPerRequest(busy, idle, requestCount);
   return { total: Object.values(commands).reduce((sum, count) => sum + count, 0), commands };
+}
+
+/** The counts per request, without those of an idle system in the same time. */
+export function countPerRequest(busy: Observed, idle: Observed, requestCount: number): Record<string, number> {
+  return mapValues(busy.counts, (count, name) => {
+    const unrelated = ((idle.counts[name] ?? 0) / idle.seconds) * busy.seconds;
+    return (count - unrelated) / requestCount;
+  });
+}
+
+/** Maps the values of a record. */
+export function mapValues(
+  record: Readonly<Record<string, number>>,
+  map: (value: number, name: string) => number,
+): Record<string, number> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
 }
 
 /** Reads the part `metrics.commands` of `serverStatus`, which contains single commands and groups of commands. */
@@ -84,7 +99,7 @@ export function readCounts(status: Readonly<Record<string, unknown>>): CommandCo
   );
 }
 
-/** The commands between two readings. */
-export function subtract(after: CommandCounts, before: CommandCounts): CommandCounts {
-  return Object.fromEntries(Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]));
+/** The growth of counts between two readings. */
+export function subtract(after: CommandCounts, before: CommandCounts): Record<string, number> {
+  return mapValues(after, (count, name) => count - (before[name] ?? 0));
 }

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { internalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import { services, variableName } from '@ticketing/system/services.ts';
 import { type DevelopmentKeys, developmentKeys } from '@ticketing/testkit/development-keys.ts';
 import { signToken } from '@ticketing/testkit/sign-token.ts';
+import { testCaller } from '@ticketing/testkit/test-identity.ts';
 import type { Target } from './load.ts';
 import { findDescendants, type RunningProcess, readResidentBytes } from './process-figures.ts';
 
@@ -101,6 +103,13 @@ function findProcess(text: string, running: readonly RunningProcess[]): RunningP
   const found = running.find(({ command }) => command.includes(text));
   if (!found) throw new Error(`No process of ${text} is running.`);
   return found;
+}
+
+/** The headers of a request that the gateway would send to a service for an administrator. */
+export async function internalHeaders({ keys }: Pick<BenchSystem, 'keys'>, service: string) {
+  const tokens = await internalTokens('gateway', keys.signingKeyFile('gateway'));
+  const authorization = `Bearer ${await tokens.mint(service, testCaller({ kind: 'serviceWorker', roleId: 1 }))}`;
+  return { authorization };
 }
 
 function serviceProcess(name: string, running: readonly RunningProcess[]): BenchService {
