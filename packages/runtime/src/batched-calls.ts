@@ -2,17 +2,17 @@ import { setImmediate } from 'node:timers/promises';
 
 interface WaitingCall<Item, Result> {
   item: Item;
-  resolve(result: Result): void;
+  resolve(result: Result | Promise<Result>): void;
   reject(error: unknown): void;
 }
 
 /**
  * Makes a function that batches concurrent calls: those that are made at about the same time, or while a batch is running,
- * are answered by one call of `run`, which returns their results in order. If it fails, all of them fail; if `failsAll`
- * says so, those that wait do too.
+ * are answered by one call of `run`, which returns their results in order, or promises of them. If it fails, all of them
+ * fail; if `failsAll` says so, the calls that wait do too.
  */
 export function batchedCalls<Item, Result>(
-  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  run: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
   { failsAll = () => false }: { failsAll?(error: unknown): boolean } = {},
 ): (item: Item) => Promise<Result> {
   let waiting: WaitingCall<Item, Result>[] = [];
@@ -26,7 +26,7 @@ export function batchedCalls<Item, Result>(
       waiting = [];
       try {
         const results = await run(batch.map(({ item }) => item));
-        for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+        for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result | Promise<Result>);
       } catch (error) {
         if (failsAll(error)) batch = batch.concat(waiting.splice(0));
         for (const { reject } of batch) reject(error);

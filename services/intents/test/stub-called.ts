@@ -204,7 +204,7 @@ function serveTickets(router: ConnectRouter, model: CalledModel): void {
   router.service(SnapshotService, {
     getTicketSnapshots: ({ ticketIds }) =>
       respond(model, async () => {
-        const snapshots = await Promise.all(ticketIds.map((id) => snapshotOf(model, id)));
+        const snapshots = await Promise.all(ticketIds.map((id) => readSnapshot(model, id)));
         return { snapshots: snapshots.flatMap((one) => one ?? []) };
       }),
     confirmErasure: ({ ticketId }) =>
@@ -215,7 +215,7 @@ function serveTickets(router: ConnectRouter, model: CalledModel): void {
   });
 }
 
-async function snapshotOf(model: CalledModel, id: number) {
+async function readSnapshot(model: CalledModel, id: number) {
   model.reads += 1;
   await model.before('read', id, {});
   const stored = model.tickets.get(id);

@@ -53,22 +53,17 @@ export async function computeAnalyses<Asked extends AskedAnalysis>(
   const ticketIds = asked.map(({ ticketId }) => ticketId);
   const request = { ticketIds, withReplyNotSent: true };
   const { snapshots, remainingIds } = await context.snapshots(call).getTicketSnapshots(request);
-  const snapshotOf = new Map(snapshots.map((snapshot) => [snapshot.ticket?.id, snapshot]));
-  const batch = { ...context, agents: { enabled: once(() => context.agents.enabled()) } };
+  const snapshotById = new Map(snapshots.map((snapshot) => [snapshot.ticket?.id, snapshot]));
+  let agents: Promise<AiAgentState[]> | undefined;
+  const enabled = () => {
+    agents ??= context.agents.enabled();
+    return agents;
+  };
   const until = performance.now() + sliceMs;
   for (const one of asked.filter(({ ticketId }) => !remainingIds.includes(ticketId))) {
-    await settle(one, computeAnalysis(batch, call, snapshotOf.get(one.ticketId), one));
+    await settle(one, computeAnalysis({ ...context, agents: { enabled } }, call, snapshotById.get(one.ticketId), one));
     if (performance.now() > until) return;
   }
-}
-
-/** Makes a read that is made once, when it is needed. */
-function once<Result>(read: () => Promise<Result>): () => Promise<Result> {
-  let reading: Promise<Result> | undefined;
-  return () => {
-    reading ??= read();
-    return reading;
-  };
 }
 
 async function computeAnalysis(

@@ -167,7 +167,7 @@ export function analysisStore(connection: Connection, newRunId: () => string): A
         if (claimed.length === 0) return;
         const { deletedCount } = await analyses.deleteMany({ ...areHeld(claimed), requested: { $size: 0 } });
         if (deletedCount === claimed.length) return;
-        // Those that are left were requested again meanwhile, or are another process's.
+        // The others were requested again meanwhile, or another process has claimed them.
         const next = { run: null, attempts: 0, lastError: null, requestedAt: at(), nextAttemptAt: at(), lease: null };
         await analyses.updateMany(areHeld(claimed), { $set: next });
       }),

@@ -18,7 +18,7 @@ import { runAnalyses } from './run-analyses.ts';
 let connection: Connection;
 let analyses: AnalysisStore;
 let intents: IntentStore;
-/** What the tickets service was sent, by the ids of the analyses. */
+/** The requests that the tickets service has received, by the ids of the analyses. */
 let sent: Map<string, ApplyAnalysisRequest[]>;
 let computed: number;
 
@@ -54,7 +54,7 @@ const applyAnalyses = async ({ analyses: requests = [] }: { analyses?: unknown[]
   return { analyses: requests.map(() => ({ version: 2 })) };
 };
 
-function contextOf(): AnalysisContext {
+function makeContext(): AnalysisContext {
   return {
     analyses,
     async compute(_call, asked, settle) {
@@ -74,7 +74,7 @@ function contextOf(): AnalysisContext {
 async function runDue(): Promise<AttemptOutcome[]> {
   const outcomes: AttemptOutcome[] = [];
   const claimed = await analyses.claim(10);
-  await runAnalyses(contextOf(), claimed, new AbortController().signal, (outcome) => outcomes.push(outcome));
+  await runAnalyses(makeContext(), claimed, new AbortController().signal, (outcome) => outcomes.push(outcome));
   return outcomes;
 }
 

@@ -33,7 +33,7 @@ export async function runAnalyses(
 
 /** Some analyses that are made together. */
 class AnalysisRun {
-  /** Those that have not ended. */
+  /** The analyses that have not ended. */
   waiting: readonly ClaimedAnalysis[] = [];
   readonly #context: AnalysisContext;
   readonly #stopping: AbortSignal;
@@ -55,7 +55,7 @@ class AnalysisRun {
     await this.#apply(
       this.waiting.flatMap((one) => (one.result === null ? [] : [{ claimed: one, result: one.result }])),
     );
-    // Those of tickets that do not fit into one response, or that take long, are left for the next round.
+    // A round leaves out tickets that do not fit into one response, and those to which it does not come in its time.
     while (this.waiting.length > 0) await this.#detect(this.waiting);
   }
 
@@ -75,7 +75,7 @@ class AnalysisRun {
       });
     } catch (error) {
       if (isStoreOutage(error)) throw error;
-      if (isOfAll(claimed, error)) for (const one of claimed) await this.#fail(one, error);
+      if (concernsAll(claimed, error)) for (const one of claimed) await this.#fail(one, error);
       else for (const one of claimed) await this.#detect([one]);
       return;
     }
@@ -92,7 +92,7 @@ class AnalysisRun {
 
   async #apply(results: readonly WithResult[]): Promise<void> {
     if (results.length === 0) return;
-    const failures = await this.#failuresOf(results);
+    const failures = await this.#sendAll(results);
     const applied: ClaimedAnalysis[] = [];
     for (const [index, { claimed }] of results.entries()) {
       const error = failures[index];
@@ -105,7 +105,7 @@ class AnalysisRun {
   }
 
   /** Applies results. Returns the error of each, undefined if it was applied. */
-  async #failuresOf(results: readonly WithResult[]): Promise<readonly unknown[]> {
+  async #sendAll(results: readonly WithResult[]): Promise<readonly unknown[]> {
     try {
       return await this.#context.apply(
         this.#call,
@@ -113,9 +113,9 @@ class AnalysisRun {
       );
     } catch (error) {
       if (isStoreOutage(error)) throw error;
-      if (isOfAll(results, error)) return results.map(() => error);
+      if (concernsAll(results, error)) return results.map(() => error);
       const failures: unknown[] = [];
-      for (const one of results) failures.push(...(await this.#failuresOf([one])));
+      for (const one of results) failures.push(...(await this.#sendAll([one])));
       return failures;
     }
   }
@@ -147,7 +147,7 @@ class AnalysisRun {
 }
 
 /** Whether each of some analyses would fail with the same error; otherwise one of them may have caused it. */
-function isOfAll(some: readonly unknown[], error: unknown): boolean {
+function concernsAll(some: readonly unknown[], error: unknown): boolean {
   return some.length === 1 || (error instanceof ConnectError && error.code === Code.Unavailable);
 }
 

@@ -99,16 +99,17 @@ export function intentStore(connection: Connection, deletedTickets: Pick<ErasedI
 type Size = Pick<IntentDocument, '_id' | 'ticketId' | 'status' | 'bytes' | 'outcomeBytes'>;
 
 async function shownIntents(intents: Intents, ticketIds: readonly number[], limit: number): Promise<IntentsOfTickets> {
+  if (ticketIds.length === 0) return { intents: new Map(), remainingIds: [] };
   const sizes = await intents
     .find({ ticketId: { $in: [...ticketIds] } }, { projection: { ticketId: 1, status: 1, bytes: 1, outcomeBytes: 1 } })
     .sort({ _id: -1 })
     .toArray();
-  const sizesOf = Map.groupBy(sizes, ({ ticketId }) => ticketId);
+  const sizesByTicket = Map.groupBy(sizes, ({ ticketId }) => ticketId);
   const found = new Map<number, IntentState[]>();
   const shownIds: number[] = [];
   let bytes = 0;
   for (const ticketId of ticketIds) {
-    const shown = chooseShown(sizesOf.get(ticketId) ?? []);
+    const shown = chooseShown(sizesByTicket.get(ticketId) ?? []);
     if (found.size > 0 && bytes + shown.bytes > limit) break;
     bytes += shown.bytes;
     shownIds.push(...shown.ids);
@@ -145,17 +146,18 @@ type Known = Pick<IntentDocument, 'ticketId' | 'proposal' | 'status' | 'proposed
 
 /** Stores the proposals of tickets. Returns the tickets for which something was written. */
 async function propose(intents: Intents, ids: IdSequence, all: readonly TicketProposals[]): Promise<number[]> {
+  if (all.length === 0) return [];
   const known = await intents
     .find(
       { ticketId: { $in: all.map(({ ticketId }) => ticketId) } },
       { projection: { ticketId: 1, proposal: 1, status: 1, proposedBy: 1 } },
     )
     .toArray();
-  const knownOf = Map.groupBy(known, ({ ticketId }) => ticketId);
+  const knownByTicket = Map.groupBy(known, ({ ticketId }) => ticketId);
   const writes = await Promise.all(
     all.map(async (one) => ({
       ticketId: one.ticketId,
-      writes: await proposalWrites(ids, one, knownOf.get(one.ticketId) ?? []),
+      writes: await proposalWrites(ids, one, knownByTicket.get(one.ticketId) ?? []),
     })),
   );
   const written = writes.filter((one) => one.writes.length > 0);
@@ -170,7 +172,7 @@ async function propose(intents: Intents, ids: IdSequence, all: readonly TicketPr
     if (!duplicatesIn(error)) throw error;
   }
   const ticketIds = written.map(({ ticketId }) => ticketId);
-  const mayHaveMany = ({ ticketId }: TicketProposals) => (knownOf.get(ticketId)?.length ?? 0) > maxInvalidated;
+  const mayHaveMany = ({ ticketId }: TicketProposals) => (knownByTicket.get(ticketId)?.length ?? 0) > maxInvalidated;
   for (const { ticketId } of all.filter(mayHaveMany)) await removeOldInvalidated(intents, ticketId);
   return ticketIds;
 }

@@ -50,7 +50,7 @@ export async function applyAnalysis(
   return { $typeName: 'ticketing.tickets.v1.ApplyAnalysisResponse', version: await apply(request, undefined) };
 }
 
-/** The most bytes of tickets that are read at once. Those beyond are read one by one. */
+/** The most bytes of tickets that are read together. The other tickets are read one by one. */
 const maxBytes = 8 * 1024 * 1024;
 
 /** Stores the results of analyses, each as `applyAnalysis` does. */

@@ -12,7 +12,9 @@ import type { TicketStore } from './store/store.ts';
 
 /** The assistant sessions, which the intents service keeps. */
 export interface Sessions {
-  /** Reads the last 100 sessions of a ticket, as the caller may see them. Undefined while the intents service is unavailable. */
+  /**
+   * Reads the last 100 sessions of a ticket, as the caller may see them. Undefined while the intents service is unavailable.
+   */
   ofTicket(call: SessionCall, ticketId: number): Promise<AssistantSession[] | undefined>;
 }
 

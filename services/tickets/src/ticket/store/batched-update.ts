@@ -21,9 +21,7 @@ export function batchedUpdate(tickets: TicketCollection): (update: RequestedUpda
   const updateOne = async ({ filter, update }: RequestedUpdate) =>
     (await tickets.updateOne(filter, update)).matchedCount === 1;
 
-  async function updateAll(updates: readonly RequestedUpdate[]): Promise<boolean[]> {
-    const [first] = updates;
-    if (first && updates.length === 1) return [await updateOne(first)];
+  async function updateTogether(updates: readonly RequestedUpdate[]): Promise<boolean[]> {
     const writes = updates.map(({ filter, update }) => ({ updateOne: { filter, update } }));
     const { matchedCount } = await tickets.bulkWrite(writes as never, { ordered: false });
     if (matchedCount === updates.length) return updates.map(() => true);
@@ -36,14 +34,16 @@ export function batchedUpdate(tickets: TicketCollection): (update: RequestedUpda
     return updates.map(({ ticketId, requestId }) => applied.get(ticketId)?.has(requestId) ?? false);
   }
 
-  const batched = batchedCalls(updateAll, { failsAll: isUnreachable });
-  return async (update) => {
+  async function updateAll(updates: readonly RequestedUpdate[]): Promise<(boolean | Promise<boolean>)[]> {
+    if (updates.length === 1) return updates.map(updateOne);
     try {
-      return await batched(update);
+      return await updateTogether(updates);
     } catch (error) {
       if (isUnreachable(error)) throw error;
-      // Another one of the batch may have failed. If this one was made, it does not match again, and its request is known.
-      return updateOne(update);
+      // One of them has failed. The others that were made do not match again, and their requests are known.
+      return updates.map(updateOne);
     }
-  };
+  }
+
+  return batchedCalls(updateAll, { failsAll: isUnreachable });
 }

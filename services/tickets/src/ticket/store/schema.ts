@@ -49,7 +49,9 @@ export interface TicketDocument extends OutboxFields<TicketEvent>, Record<string
   draftIds: number[];
   /** The deliveries of the messages of executions, by id. */
   deliveries?: Record<string, MessageDelivery>;
-  /** Whether the ticket may have assistant sessions; absent if an earlier version has created it and nobody has read it since. */
+  /**
+   * Whether the ticket may have assistant sessions; absent if an earlier version has created it and nobody has read it since.
+   */
   hasSessions?: boolean;
   /** When the ticket was deleted. A deleted ticket has only its id, its version and its events. */
   deletedAt?: Date;

@@ -212,7 +212,7 @@ export const ApplyAnalysesRequestSchema: GenMessage<ApplyAnalysesRequest> = /*@_
   messageDesc(file_ticketing_tickets_v1_analysis_service, 4);
 
 /**
- * What became of each analysis, in the order of the request.
+ * The outcome of each analysis, in the order of the request.
  *
  * @generated from message ticketing.tickets.v1.ApplyAnalysesResponse
  */
@@ -233,7 +233,7 @@ export const ApplyAnalysesResponseSchema: GenMessage<ApplyAnalysesResponse> = /*
   messageDesc(file_ticketing_tickets_v1_analysis_service, 5);
 
 /**
- * What became of an analysis.
+ * The outcome of an analysis.
  *
  * @generated from message ticketing.tickets.v1.AppliedAnalysis
  */
