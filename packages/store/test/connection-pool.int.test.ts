@@ -64,3 +64,21 @@ test('an operation that gets no connection in time fails as unavailable; it work
   expect(await first).toBeNull();
   expect(await find(connection, 'other')).toBeNull();
 });
+
+test('the databases of a server share a client, which closes when all of them are closed', async () => {
+  const { uri } = await openProxy();
+  const open = (name: string) => openDatabase(uri, name, () => undefined, { isSetUpHere: true });
+  const [first, second] = [open('test_shared_client_1'), open('test_shared_client_2')];
+  await Promise.all([first.opened, second.opened]);
+  const names = [first, second].map(({ connection }) => connection.db?.databaseName);
+  expect(names).toEqual(['test_shared_client_1', 'test_shared_client_2']);
+  expect(first.connection.getClient()).toBe(second.connection.getClient());
+  await first.close();
+  expect(await find(second.connection, 'other')).toBeNull();
+  await second.close();
+  await expect(find(second.connection, 'other')).rejects.toMatchObject({ reason: 'store_unavailable' });
+  const again = open('test_shared_client_1');
+  onTestFinished(() => again.close());
+  await again.opened;
+  expect(await find(again.connection, 'other')).toBeNull();
+});

@@ -1,4 +1,5 @@
 import { freePort } from '@ticketing/testkit/free-port.ts';
+import mongoose from 'mongoose';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from './database.ts';
 
@@ -8,10 +9,11 @@ test('a database that is unreachable is reported once, and not in the first ten 
   onTestFinished(() => clock.mockRestore());
   const onUnreachable = vi.fn();
   const uri = `mongodb://127.0.0.1:${await freePort()}/?directConnection=true`;
+  const attempt = vi.spyOn(mongoose.Connection.prototype, 'openUri').mockRejectedValue(new Error('still unreachable'));
+  onTestFinished(() => attempt.mockRestore());
   const database = openDatabase(uri, 'test_unreachable', onUnreachable);
   onTestFinished(() => database.close());
-  // The first attempt has begun; each further one begins when the one before has failed.
-  const attempt = vi.spyOn(database.connection, 'openUri').mockRejectedValue(new Error('still unreachable'));
+  // Each further attempt begins when the one before has failed.
   const untilFailed = (count: number) => expect.poll(() => attempt.mock.calls.length).toBe(count);
   now = 9_999;
   await untilFailed(1);

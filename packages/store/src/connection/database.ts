@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Tracer } from '@ticketing/runtime/tracer.ts';
-import mongoose, { type Connection, type ConnectOptions as ConnectionOptions } from 'mongoose';
+import { aborted } from '@ticketing/runtime/wakeful-loop.ts';
+import type { Connection } from 'mongoose';
 import { recordCommands } from './record-commands.ts';
-import { followServerTime } from './server-time.ts';
+import { heartbeatMs, type PoolLimits, retryMs, shareClient } from './shared-client.ts';
 import { isSetUp } from './store-format.ts';
 
 /** The database of a service. */
@@ -23,8 +24,8 @@ export interface Database {
 export interface OpenOptions {
   /** Whether this process sets the database up; otherwise it counts as opened only when another process has. */
   isSetUpHere?: boolean;
-  /** How many connections there are, and how long an operation waits for one. Tests replace it. */
-  pool?: { size: number; waitMs: number };
+  /** Tests replace it. */
+  pool?: PoolLimits;
   /** How long it may be unreachable after this process has begun to open it, before that is reported. */
   quietMs?: number;
   /** Records a span of each command that a traced request sends. */
@@ -34,10 +35,8 @@ export interface OpenOptions {
 /** An operation that gets no connection in this time fails as if the database could not be reached. */
 const defaultPool = { size: 50, waitMs: 5_000 };
 
-const retryMs = 500;
 /** A whole system that starts on a busy machine reaches its database within this time. */
 const reportAfterMs = 10_000;
-const heartbeatMs = 500;
 /** How old the last heartbeat may be to show that the server responds. */
 const freshMs = 3 * heartbeatMs;
 
@@ -52,139 +51,64 @@ export function openDatabase(
   onUnreachable: (error: unknown) => void,
   { isSetUpHere = false, pool = defaultPool, quietMs = reportAfterMs, tracer }: OpenOptions = {},
 ): Database {
-  const connection = mongoose.createConnection();
+  const client = shareClient({ uri, pool, monitorCommands: tracer !== undefined });
+  const connection = client.database(name);
   const closing = new AbortController();
-  const state: State = { isOpened: false, isMissingSetUp: false, respondedAt: Number.NEGATIVE_INFINITY };
-  const connected = connect(
-    connection,
-    { uri, name, onUnreachable, isSetUpHere, pool, quietMs, tracer, state },
-    closing.signal,
-  );
+  const openedAt = performance.now();
+  let isReported = false;
+  let isOpened = false;
+  let isMissingSetUp = false;
+
+  function report(error: unknown): void {
+    if (isReported || performance.now() - openedAt < quietMs) return;
+    isReported = true;
+    onUnreachable(error);
+  }
+
+  /** Waits until another process has set the database up. Reports once if that takes longer than a set-up should. */
+  async function untilSetUp(): Promise<void> {
+    for (let attempt = 1; !closing.signal.aborted; attempt++) {
+      try {
+        isMissingSetUp = !(await isSetUp(connection));
+        if (!isMissingSetUp) return;
+        if (attempt * retryMs === reportAfterMs) {
+          onUnreachable(new Error('it is not set up for this version of the system'));
+        }
+      } catch (error) {
+        // Nobody knows now whether it is set up.
+        isMissingSetUp = false;
+        report(error);
+      }
+      await setTimeout(retryMs, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
+  }
+
+  async function open(): Promise<(() => void) | undefined> {
+    const stopReporting = client.onFailure(report);
+    await Promise.race([client.connected, aborted(closing.signal)]);
+    stopReporting();
+    if (!closing.signal.aborted && !isSetUpHere) await untilSetUp();
+    if (closing.signal.aborted) return undefined;
+    isOpened = true;
+    return tracer && recordCommands(connection.getClient(), name, tracer);
+  }
+
+  const ended = open();
   return {
     id: `${uri} ${name}`,
     connection,
-    opened: connected.then(() => (state.isOpened ? undefined : new Promise<never>(() => undefined))),
+    opened: ended.then(() => (isOpened ? undefined : new Promise<never>(() => undefined))),
     async check() {
-      if (!state.isOpened) throw new Error('the database has not been reached, or is not set up');
-      if (performance.now() - state.respondedAt < freshMs) return;
+      if (!isOpened) throw new Error('the database has not been reached, or is not set up');
+      if (performance.now() - client.respondedAt() < freshMs) return;
       await connection.getClient().db(name).command({ ping: 1 });
     },
-    isMissingSetUp: () => state.isMissingSetUp,
+    isMissingSetUp: () => isMissingSetUp,
     async close() {
       closing.abort();
-      const stopFollowing = await connected;
-      stopFollowing?.();
-      await connection.close();
+      const stopRecording = await ended;
+      stopRecording?.();
+      await client.release();
     },
   };
-}
-
-interface ConnectOptions extends Required<Omit<OpenOptions, 'tracer'>> {
-  tracer: Tracer | undefined;
-  uri: string;
-  name: string;
-  onUnreachable(error: unknown): void;
-  state: State;
-}
-
-/** The known state of a database. */
-interface State {
-  isOpened: boolean;
-  isMissingSetUp: boolean;
-  respondedAt: number;
-}
-
-/**
- * Connects. mongoose gives up when the first attempt fails, so attempts are repeated; later the driver reconnects by
- * itself. Returns a function that stops following the server's clock.
- */
-async function connect(
-  connection: Connection,
-  { uri, name, onUnreachable, isSetUpHere, pool, quietMs, tracer, state }: ConnectOptions,
-  closing: AbortSignal,
-): Promise<(() => void) | undefined> {
-  let isReported = false;
-  const openedAt = performance.now();
-  while (!closing.aborted) {
-    let stopFollowing: (() => void) | undefined;
-    try {
-      await connection.openUri(uri, {
-        dbName: name,
-        monitorCommands: tracer !== undefined,
-        ...connectionOptions(uri, pool),
-      });
-      stopFollowing = await followServerTime(connection);
-      if (!isSetUpHere) await untilSetUp(connection, state, onUnreachable, closing);
-      if (closing.aborted) return stopFollowing;
-      recordHeartbeats(connection, state);
-      if (tracer) recordCommands(connection.getClient(), tracer);
-      state.isOpened = true;
-      return stopFollowing;
-    } catch (error) {
-      stopFollowing?.();
-      if (!isReported && performance.now() - openedAt >= quietMs) {
-        onUnreachable(error);
-        isReported = true;
-      }
-      await pause(closing);
-    }
-  }
-  return undefined;
-}
-
-/** Waits until another process has set the database up. Reports once if that takes longer than a set-up should. */
-async function untilSetUp(
-  connection: Connection,
-  state: State,
-  onUnreachable: (error: unknown) => void,
-  closing: AbortSignal,
-): Promise<void> {
-  try {
-    for (let attempt = 1; !closing.aborted && !(await isSetUp(connection)); attempt++) {
-      state.isMissingSetUp = true;
-      if (attempt * retryMs === reportAfterMs)
-        onUnreachable(new Error('it is not set up for this version of the system'));
-      await pause(closing);
-    }
-  } finally {
-    // Cleared even if the database is not reached any more: nobody knows then whether it is set up.
-    state.isMissingSetUp = false;
-  }
-}
-
-const pause = (closing: AbortSignal) => setTimeout(retryMs, undefined, { signal: closing }).catch(() => undefined);
-
-function connectionOptions(uri: string, { size, waitMs }: typeof defaultPool): ConnectionOptions {
-  return {
-    autoIndex: false,
-    autoCreate: false,
-    bufferCommands: false,
-    serverSelectionTimeoutMS: 1500,
-    connectTimeoutMS: 1500,
-    // A server that stops responding without closing its connections is noticed by its missing heartbeat, within 2 s.
-    // Polling needs one connection; the driver's streaming protocol would need two, and twice the messages.
-    heartbeatFrequencyMS: heartbeatMs,
-    serverMonitoringMode: 'poll',
-    maxPoolSize: size,
-    // While a server hangs, requests that need new connections fail together, and not two after two.
-    maxConnecting: Math.min(10, size),
-    minPoolSize: Math.min(2, size),
-    waitQueueTimeoutMS: waitMs,
-    ...(/[?&]w=/.test(uri) ? {} : { writeConcern: { w: 'majority', journal: true } }),
-    readConcern: { level: 'majority' },
-    // A second attempt would wait for a server once more, and the request would be responded to after 3.5 s instead of 2.
-    retryReads: false,
-    retryWrites: false,
-  };
-}
-
-/** Records when the server last responded to a heartbeat, so that `check` seldom needs another request. */
-function recordHeartbeats(connection: Connection, state: State): void {
-  const client = connection.getClient();
-  client.on('serverHeartbeatSucceeded', ({ reply }) => {
-    if (reply.isWritablePrimary !== false) state.respondedAt = performance.now();
-  });
-  client.on('serverHeartbeatFailed', () => {
-    state.respondedAt = Number.NEGATIVE_INFINITY;
-  });
 }

@@ -9,10 +9,10 @@ interface SentCommand {
 }
 
 /**
- * Records a span of each command that is sent as a part of a trace: its name and its collection, never its content.
- * Commands of background work belong to no trace, and are not recorded.
+ * Records a span of each command to a database that is sent as a part of a trace: its name and its collection, never its
+ * content. Commands of background work belong to no trace, and are not recorded. Returns the function that ends it.
  */
-export function recordCommands(client: mongo.MongoClient, tracer: Tracer): void {
+export function recordCommands(client: mongo.MongoClient, database: string, tracer: Tracer): () => void {
   const sent = new Map<number, SentCommand>();
   const end = ({ requestId, commandName, duration }: EndedCommand, error?: string) => {
     const command = sent.get(requestId);
@@ -28,14 +28,18 @@ export function recordCommands(client: mongo.MongoClient, tracer: Tracer): void 
       attributes: { 'db.system.name': 'mongodb', 'db.operation.name': commandName, 'db.collection.name': collection },
     });
   };
-  client.on('commandStarted', ({ requestId, commandName, command }) => {
-    const parent = tracer.current();
+  const onStarted = ({ requestId, commandName, command, databaseName }: mongo.CommandStartedEvent) => {
+    const parent = databaseName === database ? tracer.current() : undefined;
     if (!parent || !tracer.isSampled(parent)) return;
     const target: unknown = commandName === 'getMore' ? command.collection : command[commandName];
     sent.set(requestId, { trace: childTrace(parent), collection: typeof target === 'string' ? target : '' });
-  });
-  client.on('commandSucceeded', (event) => end(event));
-  client.on('commandFailed', (event) => end(event, event.failure.name));
+  };
+  const onSucceeded = (event: mongo.CommandSucceededEvent) => end(event);
+  const onFailed = (event: mongo.CommandFailedEvent) => end(event, event.failure.name);
+  client.on('commandStarted', onStarted).on('commandSucceeded', onSucceeded).on('commandFailed', onFailed);
+  return () => {
+    client.off('commandStarted', onStarted).off('commandSucceeded', onSucceeded).off('commandFailed', onFailed);
+  };
 }
 
 type EndedCommand = Pick<mongo.CommandSucceededEvent, 'requestId' | 'commandName' | 'duration'>;

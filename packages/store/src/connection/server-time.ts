@@ -6,7 +6,7 @@ interface Reading {
   readAt: number;
 }
 
-const readings = new WeakMap<Connection, Reading>();
+const readings = new WeakMap<mongo.MongoClient, Reading>();
 /** Within this time the clocks of two hosts drift apart by far less than a lease lasts. */
 const readEveryMs = 30_000;
 
@@ -15,9 +15,10 @@ const readEveryMs = 30_000;
  * called. Leases use only this clock, so that hosts whose clocks differ agree on them.
  */
 export async function followServerTime(connection: Connection): Promise<() => void> {
+  const client = connection.getClient();
   const read = async () => {
-    const time = await readServerTime(connection.getClient());
-    readings.set(connection, { serverTime: time.getTime(), readAt: performance.now() });
+    const time = await readServerTime(client);
+    readings.set(client, { serverTime: time.getTime(), readAt: performance.now() });
   };
   await read();
   // If the server is unreachable, the last reading stays in use.
@@ -30,7 +31,7 @@ export async function followServerTime(connection: Connection): Promise<() => vo
  * never ahead, so that no lease is claimed too early. Before the first reading it is the time of this host.
  */
 export function serverTime(connection: Connection): number {
-  const reading = readings.get(connection);
+  const reading = readings.get(connection.getClient());
   return reading ? reading.serverTime + (performance.now() - reading.readAt) : Date.now();
 }
 
