@@ -42,7 +42,7 @@ export function scheduledTasks(deps: TaskDeps): ScheduledTask[] {
     { name: 'sweep unseen messages', everyMs: 60_000, run: () => sweepUnseenMessages(message) },
     { name: 'sweep unseen message ids', everyMs: 60_000, run: () => sweepUnseenMessageIds(message) },
     { name: 'show deliveries', everyMs: 10_000, run: () => showDeliveries(deps.deliveries) },
-    { name: 'refresh search words', everyMs: 500, run: refreshing(deps.words) },
+    { name: 'refresh search words', everyMs: 10_000, run: refreshing(deps.words) },
     { name: 'clean up deleted tags', everyMs: 30_000, run: () => cleanUpDeletedTags(deps.tag) },
     { name: 'sweep files', everyMs: 60_000, run: () => sweepTicketFiles(deps.attachment) },
     { name: 'remove old raw mails', everyMs: 600_000, run: () => removeOldRawMails(deps.rawMail) },
@@ -54,10 +54,11 @@ export function scheduledTasks(deps: TaskDeps): ScheduledTask[] {
 }
 
 /** Each run goes on where the one before has ended. */
-function refreshing(deps: MessageWordsDeps): () => Promise<void> {
+function refreshing(deps: MessageWordsDeps): ScheduledTask['run'] {
   let after = 0;
   return async () => {
     after = await refreshOutdated(deps, after);
+    return after > 0 ? 'more' : 'nothing';
   };
 }
 

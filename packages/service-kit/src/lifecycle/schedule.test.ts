@@ -30,6 +30,14 @@ test('repeats each task, even if it fails, and even if another task is stuck', a
   await schedule.stop();
 });
 
+test('repeats a task that has left work before its interval is over', async () => {
+  let runs = 0;
+  const run = async () => (++runs < 3 ? 'more' : 'nothing');
+  const schedule = startSchedule([{ name: 'large', everyMs: 600_000, run }], alwaysReady, log);
+  await vi.waitFor(() => expect(runs).toBe(3), { timeout: 30_000 });
+  await schedule.stop();
+});
+
 test('stops at once between runs, and waits for a run that is in progress', async () => {
   const ended: string[] = [];
   const slow = async () => {

@@ -40,7 +40,7 @@ export interface LeaseGroupMember {
   stop(): Promise<void>;
 }
 
-const defaultTimes: LeaseGroupTimes = { durationMs: 9_000, renewMs: 3_000, waitMs: 500 };
+const defaultTimes: LeaseGroupTimes = { durationMs: 15_000, renewMs: 5_000, waitMs: 500 };
 
 /**
  * Shares parts of work evenly among the members of a group, in any number of processes. Each part is a document, which
@@ -48,7 +48,7 @@ const defaultTimes: LeaseGroupTimes = { durationMs: 9_000, renewMs: 3_000, waitM
  * It may not have noticed yet, so what it writes at the end of a part must check its ownership, or be harmless when
  * done twice.
  *
- * A member of a group in which nothing changes makes two store operations every 3 seconds.
+ * A member of a group in which nothing changes makes two store operations every 5 seconds.
  */
 export function joinLeaseGroup<Part extends Leased>(
   { connection, opened }: Pick<Database, 'connection' | 'opened'>,

@@ -11,7 +11,8 @@ import type { LearningContext } from './open.ts';
 import { type LabelledFeatures, trainingLabels } from './rules/label.ts';
 import { type TicketText, ticketText } from './ticket-text.ts';
 
-const pollMs = { busy: 250, idle: 4_000 };
+/** Labels wake the learner of their process; it finds those of other processes when it polls. */
+const pollMs = { busy: 250, idle: 15_000 };
 const maxPauseMs = 10_000;
 
 /** The parts of other features, and of the service, with which tickets are read. */

@@ -45,7 +45,12 @@ function makeNotices(): AppendNotices {
       done.abort();
       await Promise.allSettled(waits);
     },
-    awaited: () => events.eventNames().map(String),
+    // A reader that waits also listens to errors.
+    awaited: () =>
+      events
+        .eventNames()
+        .map(String)
+        .filter((name) => name !== 'error'),
     claimPoll(watcher, withinMs) {
       const now = performance.now();
       if (watcher !== lastPoll.watcher && now - lastPoll.at < withinMs) return false;

@@ -37,6 +37,8 @@ export interface RunningDispatcher extends WakefulLoop {
 const leaseCount = 16;
 /** Changes by another process take effect in less than a second: these times plus the age of the cached endpoints. */
 const pollMs = { busy: 250, idle: 500 };
+/** How long a system that has no endpoints is not asked for them again. */
+const withoutEndpointsMs = 2_000;
 const graceMs = 3_000;
 const maxRetryMs = 2_000;
 
@@ -51,6 +53,7 @@ export function startDispatcher(parts: DispatcherParts, leaseTimes?: LeaseGroupT
   const { database, endpoints, queue, webhooks, runtime, log, send, count } = parts;
   const owned = new Set<number>();
   const workers = new Map<number, EndpointWorker>();
+  let readAgainAt = Number.NEGATIVE_INFINITY;
   const stopping = new AbortController();
   const recorder = resultRecorder({ queue, webhooks, log, signal: stopping.signal });
   const timer = wakeTimer(runtime.now, () => loop.wake());
@@ -99,8 +102,9 @@ export function startDispatcher(parts: DispatcherParts, leaseTimes?: LeaseGroupT
 
   /** Wakes the workers of the endpoints that have deliveries which are due. */
   async function dispatch(): Promise<WorkFound> {
-    if (owned.size === 0) return 'nothing';
+    if (owned.size === 0 || performance.now() < readAgainAt) return 'nothing';
     const all = await endpoints.read();
+    if (all.size === 0) readAgainAt = performance.now() + withoutEndpointsMs;
     const deleted = [...workers.keys()].filter((id) => !all.has(id));
     await Promise.all(deleted.map((id) => stopWorker(id, 0)));
     const needing = [...all.values()].filter(needsWork);
@@ -127,11 +131,16 @@ export function startDispatcher(parts: DispatcherParts, leaseTimes?: LeaseGroupT
     },
   });
 
+  function wake(): void {
+    readAgainAt = Number.NEGATIVE_INFINITY;
+    loop.wake();
+  }
+
   return {
-    wake: loop.wake,
+    wake,
     wakeForEndpoints() {
       endpoints.invalidate();
-      loop.wake();
+      wake();
     },
     async stop() {
       timer.stop();
