@@ -2,9 +2,6 @@ import { systemVersion } from '@ticketing/system/version.ts';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type MeasureDependency, measureDependencies } from './dependency-metrics.ts';
 
-/** A sample wakes the process: every 10 ms, as by default, they are half of the work of a process without requests. */
-const delaySampleMs = 100;
-
 /** The metrics of one service. */
 export interface Metrics {
   registry: Registry;
@@ -18,7 +15,7 @@ export interface Metrics {
 export function createMetrics(service: string): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: delaySampleMs });
+  collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'ticketing_build_info',
     help: 'Always 1; the label says which version of the system the process runs.',
