@@ -74,6 +74,7 @@ test('the databases of a server share a client, which closes when all of them ar
   expect(names).toEqual(['test_shared_client_1', 'test_shared_client_2']);
   expect(first.connection.getClient()).toBe(second.connection.getClient());
   await first.close();
+  await first.close();
   expect(await find(second.connection, 'other')).toBeNull();
   await second.close();
   await expect(find(second.connection, 'other')).rejects.toMatchObject({ reason: 'store_unavailable' });

@@ -24,9 +24,12 @@ export interface SharedClient {
   connected: Promise<void>;
   /** When the server last responded to a heartbeat, by the monotonic clock; -Infinity if the last one failed. */
   respondedAt(): number;
-  /** Calls a listener after each failed attempt to reach the server for the first time, until the returned function is called. */
+  /**
+   * Calls a listener after each failed attempt to reach the server for the first time, until the returned function is
+   * called.
+   */
   onFailure(listener: (error: unknown) => void): () => void;
-  /** Ends the use of the client. It closes when all its users have released it. */
+  /** Ends this use of the client, once however often it is called. The client closes when all its uses have ended. */
   release(): Promise<void>;
 }
 
@@ -40,7 +43,7 @@ export const retryMs = 500;
 export const heartbeatMs = 500;
 
 interface OpenClient extends Omit<SharedClient, 'release'> {
-  users: number;
+  uses: Set<object>;
   close(): Promise<void>;
 }
 
@@ -51,12 +54,12 @@ export function shareClient(options: ClientOptions): SharedClient {
   const key = JSON.stringify(options);
   const client = clients.get(key) ?? openClient(options);
   clients.set(key, client);
-  client.users += 1;
+  const use = {};
+  client.uses.add(use);
   return {
     ...client,
     async release() {
-      client.users -= 1;
-      if (client.users > 0) return;
+      if (!client.uses.delete(use) || client.uses.size > 0) return;
       clients.delete(key);
       await client.close();
     },
@@ -102,7 +105,7 @@ function openClient(options: ClientOptions): OpenClient {
 
   const ended = connect();
   return {
-    users: 0,
+    uses: new Set(),
     database: (name) => base.useDb(name),
     connected: connected.promise,
     respondedAt: () => respondedAt,
