@@ -1,3 +1,4 @@
+import type { WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
 import { forwardAnalysisRequests, type RequestDeps } from './analysis/requests.ts';
 import { type AttachmentDeps, sweepTicketFiles } from './attachment/attachments.ts';
@@ -54,7 +55,7 @@ export function scheduledTasks(deps: TaskDeps): ScheduledTask[] {
 }
 
 /** Each run goes on where the one before has ended. */
-function refreshing(deps: MessageWordsDeps): ScheduledTask['run'] {
+function refreshing(deps: MessageWordsDeps): () => Promise<WorkFound> {
   let after = 0;
   return async () => {
     after = await refreshOutdated(deps, after);
