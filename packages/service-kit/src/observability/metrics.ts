@@ -1,6 +1,7 @@
 import { systemVersion } from '@ticketing/system/version.ts';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type MeasureDependency, measureDependencies } from './dependency-metrics.ts';
+import { measureEventLoopDelay, neverSampled } from './event-loop-delay.ts';
 
 /** The metrics of one service. */
 export interface Metrics {
@@ -15,7 +16,8 @@ export interface Metrics {
 export function createMetrics(service: string): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: neverSampled });
+  measureEventLoopDelay(registry);
   new Gauge({
     name: 'ticketing_build_info',
     help: 'Always 1; the label says which version of the system the process runs.',

@@ -69,6 +69,14 @@ test('requests for /metrics that come together share one rendering', async () =>
   expect(render).toHaveBeenCalledTimes(2);
 });
 
+test('a process that works on one thing for long has late timers', async () => {
+  const readMaximum = async () =>
+    Number(/^nodejs_eventloop_lag_max_seconds\{.*\} (\S+)$/m.exec((await app.inject('/metrics')).body)?.[1]);
+  await readMaximum();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+  await expect.poll(readMaximum).toBeGreaterThanOrEqual(0.25);
+});
+
 test('/metrics has requests by route pattern and status, and the metrics of the process', async () => {
   metrics.observeRequest({ api: 'rest', route: '/ticket/:ticketId', status: '200', seconds: 0.004 });
   metrics.observeRequest({ api: 'rest', route: '/ticket/:ticketId', status: '200', seconds: 40 });
