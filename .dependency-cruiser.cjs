@@ -97,7 +97,7 @@ const arrows = {
     customer: ['rules', 'tag'],
     ticket: ['rules', 'text', 'tag', 'customer'],
     queue: ['ticket', 'tag'],
-    bulk: ['ticket', 'tag', 'customer'],
+    bulk: ['ticket', 'tag', 'customer', 'message'],
     message: ['rules', 'ticket', 'text', 'tag', 'customer'],
     history: ['ticket'],
     analysis: ['rules', 'ticket', 'tag', 'customer'],

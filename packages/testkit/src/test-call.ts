@@ -16,6 +16,7 @@ export function testCall(caller: Partial<Caller> = {}, given: Partial<Call> = {}
     gone: signal,
     header: () => undefined,
     setResponseHeader: () => undefined,
+    countAs: () => undefined,
     onEncoded: () => undefined,
     onEnd: () => undefined,
     endResponse: () => undefined,

@@ -18,6 +18,9 @@ import { applyAnalyses, applyAnalysis, recordExecution, replaceAutoExecution } f
 import { analysisRequestStore, firstAnalysis } from './analysis/request-store.ts';
 import { analysisTimeoutMs, openAnalyses } from './analysis/requests.ts';
 import { type AttachmentDeps, deleteAttachment, findTicketFiles, getAttachment } from './attachment/attachments.ts';
+import { createTickets } from './bulk/create.ts';
+import { creationStore } from './bulk/creation-store.ts';
+import { openCreations } from './bulk/creations.ts';
 import { bulkStore } from './bulk/store.ts';
 import { openBulks, updateTickets } from './bulk/update.ts';
 import type { TicketsConfig } from './config.ts';
@@ -90,6 +93,7 @@ export interface FeatureParts
 }
 
 const searchesPerCaller = 8;
+const bulkCreationsPerCaller = 2;
 const secretsTimeoutMs = 2_000;
 /** The files of a template have at most 25 MiB. */
 const templateFilesTimeoutMs = 20_000;
@@ -176,6 +180,10 @@ export function openFeatures(parts: FeatureParts) {
   const viewsOfMessages = messageViews({ tickets, conversations, profiles, settings, textWork, pages });
   const requested = { writer, templates: texts, tags, attachments, tickets, settings, views: viewsOfMessages, runtime };
 
+  const newTickets = { tags, settings, textWork, attachments, writes: ticketWrites };
+  const creationsStored = creationStore(connection, runtime);
+  const creations = openCreations({ ...newTickets, store: creationsStored, writer });
+
   const words: MessageWordsDeps = { tickets, conversations, textWork, runtime, log };
   const refreshing = bind(words, { refreshWords });
   const deliveries: ShowDeps = {
@@ -214,7 +222,7 @@ export function openFeatures(parts: FeatureParts) {
   const rawMail: RawMailDeps = { tickets, conversations, settings, attachments };
   const tasks = scheduledTasks({
     reopening: { tickets, commit, runtime },
-    bulk: { bulks, store: bulksStored },
+    bulk: { bulks, store: bulksStored, creations, creationStore: creationsStored },
     requests: { analysisRequests, analyses, tickets, settings, refresh },
     message: { tickets, messages },
     ...{ erasure, tag, attachment, rawMail, words, deliveries },
@@ -230,10 +238,15 @@ export function openFeatures(parts: FeatureParts) {
     ticket: {
       ...bind(
         {
-          ...{ tags, settings, textWork, attachments, templates: texts, writes: ticketWrites, views },
+          ...newTickets,
+          ...{ templates: texts, views },
           analyse: analyses.now,
         },
         { createTicket },
+      ),
+      ...bind(
+        { ...newTickets, creations, conversationIds, slots: keyedSlots(bulkCreationsPerCaller) },
+        { createTickets },
       ),
       ...bind(
         {

@@ -2,6 +2,8 @@ import type { WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import type { ScheduledTask } from '@ticketing/service-kit/lifecycle/schedule.ts';
 import { forwardAnalysisRequests, type RequestDeps } from './analysis/requests.ts';
 import { type AttachmentDeps, sweepTicketFiles } from './attachment/attachments.ts';
+import type { CreationStore } from './bulk/creation-store.ts';
+import type { Creations } from './bulk/creations.ts';
 import type { BulkStore } from './bulk/store.ts';
 import type { Bulks } from './bulk/update.ts';
 import { type ErasureDeps, finishErasures } from './erasure/erase.ts';
@@ -17,7 +19,12 @@ import { type ReopenDeps, reopenDueTickets } from './ticket/system-changes.ts';
 /** The features that have tasks. */
 interface TaskDeps {
   reopening: ReopenDeps;
-  bulk: { bulks: Pick<Bulks, 'finishAbandoned'>; store: Pick<BulkStore, 'removeApplied'> };
+  bulk: {
+    bulks: Pick<Bulks, 'finishAbandoned'>;
+    store: Pick<BulkStore, 'removeApplied'>;
+    creations: Pick<Creations, 'finishAbandoned'>;
+    creationStore: Pick<CreationStore, 'removeFinished'>;
+  };
   erasure: ErasureDeps;
   requests: RequestDeps;
   message: SweepDeps;
@@ -38,6 +45,7 @@ export function scheduledTasks(deps: TaskDeps): ScheduledTask[] {
   return [
     { name: 'reopen due tickets', everyMs: 3_000, run: () => reopenDueTickets(deps.reopening) },
     { name: 'finish abandoned bulks', everyMs: 10_000, run: () => bulk.bulks.finishAbandoned() },
+    { name: 'finish abandoned creations', everyMs: 10_000, run: () => bulk.creations.finishAbandoned() },
     { name: 'finish erasures', everyMs: 10_000, run: () => finishErasures(deps.erasure) },
     { name: 'forward requests for analyses', everyMs: 2_000, run: () => forwardAnalysisRequests(deps.requests) },
     { name: 'sweep unseen messages', everyMs: 60_000, run: () => sweepUnseenMessages(message) },
@@ -51,6 +59,7 @@ export function scheduledTasks(deps: TaskDeps): ScheduledTask[] {
     { name: 'spread copies of customers', everyMs: 3_000, run: () => spreadCustomerCopies(stores) },
     { name: 'close ids', everyMs: 60_000, run: closingOfIds(stores, deps.reopening) },
     { name: 'remove applied bulks', everyMs: 60_000, run: () => bulk.store.removeApplied() },
+    { name: 'remove finished creations', everyMs: 60_000, run: () => bulk.creationStore.removeFinished() },
   ];
 }
 

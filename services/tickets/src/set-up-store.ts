@@ -2,6 +2,7 @@ import { buildFileIndexes } from '@ticketing/files/file-store.ts';
 import { runIndexBuilds } from '@ticketing/store/connection/run-index-builds.ts';
 import type { Connection } from 'mongoose';
 import { analysisRequestModel } from './analysis/request-store.ts';
+import { buildCreationIndexes } from './bulk/creation-store.ts';
 import { buildBulkIndexes } from './bulk/store.ts';
 import { customerModel } from './customer/erp/embedded-store.ts';
 import { erpResponseModel } from './customer/erp/response-store.ts';
@@ -31,6 +32,7 @@ export async function setUpStore(connection: Connection, isNew: boolean): Promis
   });
   const others = [
     { collection: 'bulks', run: () => buildBulkIndexes(connection) },
+    { collection: 'creations', run: () => buildCreationIndexes(connection) },
     { collection: 'files', run: () => buildFileIndexes(connection) },
     { collection: 'historyEntries', run: () => buildHistoryIndexes(connection) },
   ];

@@ -11,6 +11,8 @@ export interface Operations {
   createTicket: Call<'createTicket'>;
   /** Changes up to 500 tickets: all of them or none: `PATCH /ticket`. */
   updateTickets: Call<'updateTickets'>;
+  /** Creates up to 500 tickets with the messages that they have had elsewhere: `POST /ticket/bulk`. */
+  createTickets: Call<'createTickets'>;
   /** Finds tickets, in compact form: `POST /ticket/search`. */
   searchTickets: Call<'searchTickets'>;
   /** Returns the ids of the neighbours of a ticket in the queue: `POST /ticket/getLatest`. */

@@ -43,6 +43,28 @@ export interface paths {
         patch: operations["updateTickets"];
         trace?: never;
     };
+    "/ticket/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates up to 500 tickets with the messages that they have had elsewhere
+         * @description Each ticket is as that of a `POST /ticket`, each of its messages as that of a `POST /ticket/{ticketId}/conversation/store`: with the same rules, errors and events. Nothing is sent to anybody. Everything is checked first, then recorded, then stored, if necessary by another process. The request counts as one for each of its tickets against the rate limit.
+         *
+         *     Errors: `too_many_items`; with mode `all` also `duplicate_ticket` for an `externalTicketId` that comes twice, `element_too_large`, `unknown_tag`, `unknown_subchannel`, `subchannel_disabled`, `unknown_intent`, `invalid_attachment`, `attachment_too_large`, `attachments_too_large`, `too_many_attachments`, `storage_quota`; `settings_unavailable`. With mode `each` these are in the results.
+         */
+        post: operations["createTickets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ticket/search": {
         parameters: {
             query?: never;
@@ -1417,6 +1439,14 @@ export interface components {
             base64?: string | null;
         };
         /**
+         * @description What happens to a bulk of which a part is not valid.
+         *
+         *     - `all`: Nothing is stored.
+         *     - `each`: The valid tickets are stored.
+         * @enum {string}
+         */
+        BulkMode: "all" | "each";
+        /**
          * @description The way by which a request was received or a reply was sent.
          *
          *     - `email`: E-mail.
@@ -1713,6 +1743,44 @@ export interface components {
              * @default true
              */
             send?: boolean | null;
+        };
+        /** @description The tickets to create. */
+        CreateTicketsRequest: {
+            /**
+             * @description What happens if a ticket or a message is not valid.
+             * @default all
+             */
+            mode?: components["schemas"]["BulkMode"] | null;
+            /** @description The tickets, with at most 1,000 messages and 200 files together. */
+            tickets: components["schemas"]["NewTicket"][];
+        };
+        /** @description What became of the tickets. */
+        CreateTicketsResponse: {
+            /** @description Always true. */
+            success: boolean;
+            /** @description A result for each ticket, in their order. */
+            results: components["schemas"]["CreatedTicket"][];
+        };
+        /** @description What became of a ticket of a bulk. */
+        CreatedTicket: {
+            /** @description Whether the ticket and all its messages are stored. */
+            success: boolean;
+            /**
+             * Format: int32
+             * @description The id of the ticket; null if it was not stored.
+             */
+            id: number | null;
+            /** @description Why the ticket or one of its messages was not stored. */
+            error: components["schemas"]["CreationError"] | null;
+        };
+        /** @description Why a ticket of a bulk, or one of its messages, was not stored. */
+        CreationError: {
+            /** @description The code that the request alone would have got, for example `unknown_tag`. */
+            code: string;
+            /** @description A sentence for people. */
+            detail: string;
+            /** @description The violations, with pointers into the request. */
+            errors: components["schemas"]["Violation"][];
         };
         /** @description A customer as the ERP system knows it. */
         Customer: {
@@ -2091,6 +2159,115 @@ export interface components {
             message: string;
             /** @description The format of the text. */
             type: components["schemas"]["ContentType"];
+        };
+        /** @description A message of a new ticket, which was received or sent elsewhere. One whose `externalConversationId` is known is left out. */
+        NewMessage: {
+            /** @description The text. Required without a template, whose text takes its place. */
+            content: components["schemas"]["IncomingContent"];
+            /** @description The recipients. E-mail addresses on the channels email and portal. */
+            to?: string[] | null;
+            /** @description The recipients of copies. */
+            cc?: string[] | null;
+            /** @description The recipients of blind copies. Only of outgoing messages on channel email. */
+            bcc?: string[] | null;
+            /** @description The subject. Default: "Re: " and the subject of the ticket. */
+            subject?: string | null;
+            /**
+             * @description Whether it is a note for colleagues. Only with direction internal.
+             * @default false
+             */
+            private?: boolean | null;
+            /** @description The ids of the intents that the message is about. */
+            intentIds?: number[] | null;
+            /** @description Files to attach, at most 20, as `base64`. */
+            attachments?: components["schemas"]["AttachmentInput"][] | null;
+            /**
+             * Format: int32
+             * @description The id of the mailbox where it was received, or from which it was sent.
+             */
+            subchannelId?: number | null;
+            /** @description Whether the message is incoming, outgoing or internal. */
+            direction: components["schemas"]["Direction"];
+            /** @description The sender. An e-mail address on the channels email and portal. */
+            from?: string | null;
+            /** @description The name of the sender. */
+            fromName?: string | null;
+            /** @description The id of the message in another system, unique in the installation. */
+            externalConversationId?: string | null;
+            /** @description When it was received or sent. Default: now. */
+            createdAt?: components["schemas"]["DateTimeInput"] | null;
+        };
+        /** @description A ticket of a bulk, with at most 12 MiB apart from files. */
+        NewTicket: {
+            /** @description The requester. An e-mail address on the channels email and portal. */
+            from?: string | null;
+            /** @description The name of the requester, or of the sender of an outgoing mail. */
+            fromName?: string | null;
+            /**
+             * Format: int32
+             * @description The id of the mailbox from which the ticket is sent. It must be enabled.
+             */
+            subchannelId?: number | null;
+            /**
+             * Format: int32
+             * @description The id of the assigned agent.
+             */
+            agentId?: number | null;
+            /** @description The recipients. E-mail addresses on the channels email and portal. */
+            to?: string[] | null;
+            /** @description The recipients of copies. */
+            cc?: string[] | null;
+            /** @description The recipients of blind copies. Only for outgoing e-mail. */
+            bcc?: string[] | null;
+            /**
+             * @description How urgent the ticket is.
+             * @default low
+             */
+            priority?: components["schemas"]["Priority"] | null;
+            /** @description The way by which the request was received. */
+            channel: components["schemas"]["Channel"];
+            /**
+             * @description The status of the ticket.
+             * @default open
+             */
+            status?: components["schemas"]["TicketStatus"] | null;
+            /** @description The subject. */
+            subject?: string | null;
+            /** @description The text: HTML, preferably, or plain text. At most 5 MiB in UTF-8. */
+            body?: string | null;
+            /** @description When the ticket was created. Default: now. */
+            createdAt?: components["schemas"]["DateTimeInput"] | null;
+            /** @description The latest time for a first response. */
+            firstResponseDueBy?: components["schemas"]["DateTimeInput"] | null;
+            /** @description The latest time for the resolution. */
+            dueBy?: components["schemas"]["DateTimeInput"] | null;
+            /** @description Files to attach, at most 20, as `base64`. */
+            attachments?: components["schemas"]["AttachmentInput"][] | null;
+            /** @description The ids of the tags. */
+            tags?: number[] | null;
+            /** @description The id of the contract. Detected if unset. */
+            contractId?: string | null;
+            /** @description The id in another ticketing system. If a ticket has it, that one is updated. */
+            externalTicketId?: string | null;
+            /** @description Source data, kept for later use. At most 1 MiB of JSON. At most 32 levels deep. */
+            rawData?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Whether the ticket is incoming, outgoing or internal.
+             * @default in
+             */
+            direction?: components["schemas"]["Direction"] | null;
+            /** @description The source data of an attached work item. At most 1 MiB of JSON. At most 32 levels deep. */
+            workitem?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The unique id of the chat conversation. Only for channel chat. */
+            channelId?: string | null;
+            /** @description The telephone number of the caller, for example `+49 30 123456` or `tel:+49-30-123456`. Only for channel phone. */
+            callerNumber?: string | null;
+            /** @description The messages that it has had, in their order. */
+            messages?: components["schemas"]["NewMessage"][] | null;
         };
         /**
          * @description Why a message that was to be sent is not.
@@ -5014,6 +5191,51 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UpdateTicketsResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    createTickets: {
+        parameters: {
+            query?: {
+                /** @description When AI analyses the tickets. Not `realtime`. */
+                process?: components["schemas"]["AiProcess"];
+            };
+            header?: {
+                /** @description Makes the request safe to repeat for 24 hours: the same key with the same request returns the first response again, with `Idempotency-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTicketsRequest"];
+            };
+        };
+        responses: {
+            /** @description What became of the tickets. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateTicketsResponse"];
                 };
             };
             400: components["responses"]["BadRequest"];

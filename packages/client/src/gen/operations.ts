@@ -14,6 +14,7 @@ export const operationTable = {
   deleteSession: {"method":"DELETE","path":"/auth/session","repeat":"refused","response":"json"},
   createTicket: {"method":"POST","path":"/ticket","repeat":"withKey","response":"json"},
   updateTickets: {"method":"PATCH","path":"/ticket","repeat":"withKey","response":"json"},
+  createTickets: {"method":"POST","path":"/ticket/bulk","repeat":"withKey","response":"json"},
   searchTickets: {"method":"POST","path":"/ticket/search","repeat":"always","response":"json"},
   getLatestTickets: {"method":"POST","path":"/ticket/getLatest","repeat":"always","response":"json"},
   getTicket: {"method":"GET","path":"/ticket/{ticketId}","repeat":"always","response":"json"},

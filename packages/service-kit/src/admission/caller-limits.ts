@@ -14,25 +14,35 @@ export interface CallerLimits {
    * Counts a request. `setHeader` receives the headers `ratelimit-…` for its response. Returns the function that ends the
    * request. Errors: rate_limited, too_many_at_once.
    */
-  begin(caller: Caller, setHeader: (name: string, value: number) => void): () => void;
+  begin(caller: Caller, setHeader: SetHeader): () => void;
+  /** Counts further requests that one which has begun stands for. It is not refused for them. */
+  countMore(caller: Caller, requests: number, setHeader: SetHeader): void;
 }
+
+type SetHeader = (name: string, value: number) => void;
 
 /** Makes the limits. Source: docs/reference/api.md, Limits of use. */
 export function callerLimits(rateLimits: RateLimits, now: () => number): CallerLimits {
   const used = windowCounter(now);
   const inFlight = concurrencyLimiter();
+  const countAndShow = (caller: Caller, requests: number, setHeader: SetHeader) => {
+    const limit = caller.kind === 'service' ? 0 : rateLimits[caller.kind];
+    const count = used.count(callerKey(caller), limit, requests);
+    setHeader('ratelimit-limit', count.limit);
+    setHeader('ratelimit-remaining', count.remaining);
+    setHeader('ratelimit-reset', count.resetSeconds);
+    return count;
+  };
   return {
     begin(caller, setHeader) {
-      const key = callerKey(caller);
-      const count = used.count(key, caller.kind === 'service' ? 0 : rateLimits[caller.kind]);
-      setHeader('ratelimit-limit', count.limit);
-      setHeader('ratelimit-remaining', count.remaining);
-      setHeader('ratelimit-reset', count.resetSeconds);
+      const count = countAndShow(caller, 1, setHeader);
       if (count.isExceeded) throw rateLimited('This caller has sent too many requests.', count);
-      const end = inFlight.acquire(key, isHuman(caller) ? maxInFlightOfPeople : maxInFlightOfMachines);
+      const most = isHuman(caller) ? maxInFlightOfPeople : maxInFlightOfMachines;
+      const end = inFlight.acquire(callerKey(caller), most);
       if (!end) throw tooManyAtOnce('This caller has too many requests in flight.');
       return end;
     },
+    countMore: (caller, requests, setHeader) => void countAndShow(caller, requests, setHeader),
   };
 }
 

@@ -11,8 +11,8 @@ export interface WindowCount {
 
 /** Counts by key in windows of one minute. The window of a key begins when the key is first counted. */
 export interface WindowCounter {
-  /** Counts one more, and returns the new count. */
-  count(key: string, limit: number): WindowCount;
+  /** Counts `more`, and returns the new count. */
+  count(key: string, limit: number, more?: number): WindowCount;
   /** Returns the count without changing it. */
   peek(key: string, limit: number): WindowCount;
 }
@@ -49,9 +49,9 @@ export function windowCounter(now: Runtime['monotonicMs']): WindowCounter {
     return window;
   };
   return {
-    count(key, limit) {
+    count(key, limit, more = 1) {
       const window = current(key) ?? begin(key);
-      window.used += 1;
+      window.used += more;
       return toCount(window, limit);
     },
     peek: (key, limit) => toCount(current(key) ?? { startedAt: now(), used: 0 }, limit),

@@ -18,6 +18,8 @@ export interface Call {
   header(name: string): string | undefined;
   /** Sets a header of the response, by its lower-case name. */
   setResponseHeader(name: string, value: string): void;
+  /** Counts the request as several against the rate limit of its caller. It is not refused itself. */
+  countAs(requests: number): void;
   /**
    * Calls a function when the response has been encoded, which does not depend on how fast its client reads; not for a
    * stream, and not if there is no response.

@@ -120,6 +120,7 @@ function ownCall({ name }: ServiceEntry, { log, stopping }: Pick<LedgerService['
     gone: stopping,
     header: () => undefined,
     setResponseHeader: () => undefined,
+    countAs: () => undefined,
     onEncoded: () => undefined,
     onEnd: () => undefined,
     endResponse: () => undefined,

@@ -14,6 +14,9 @@ export function findTrace(request: FastifyRequest): Trace {
   return trace;
 }
 
+/** The header of a response that says as how many requests the gateway counts its request. */
+export const costHeader = 'ratelimit-cost';
+
 /** The call of a REST request. */
 export interface RestCall extends Call {
   /** Says that the response has been encoded. */
@@ -32,6 +35,7 @@ export function restCall(request: FastifyRequest, reply: FastifyReply, log: Logg
     trace,
     header: (name) => readHeader(request, name),
     setResponseHeader: (name, value) => void reply.header(name, value),
+    countAs: (requests) => void reply.header(costHeader, requests),
     onEncoded: (done) => void whenEncoded.push(done),
     encoded() {
       for (const done of whenEncoded.splice(0)) done();

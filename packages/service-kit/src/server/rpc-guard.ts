@@ -36,6 +36,8 @@ export interface RpcGuardOptions {
 /** A call that the guard has admitted. */
 export interface Admitted {
   caller: Caller;
+  /** Counts the call as several against the rate limit of its caller. */
+  countAs(requests: number): void;
   /** Calls a function when the response has ended, or its connection. */
   onEnd(done: () => void): void;
   /** Ends the response and its connection, or its stream. */
@@ -89,17 +91,16 @@ export function guardRpcs(app: FastifyInstance, options: RpcGuardOptions): (requ
     if (isStandardService(method.parent)) return admitAnonymous(method, request, reply);
     const { caller, isInternal } = await authenticator.rpc(request);
     callers.set(request, caller);
-    if (!isInternal) {
-      onClosed(
-        reply,
-        callerLimits.begin(caller, (name, value) => reply.header(name, value)),
-      );
-    }
+    const setHeader = (name: string, value: number) => void reply.header(name, value);
+    if (!isInternal) onClosed(reply, callerLimits.begin(caller, setHeader));
     checkAccess(method, caller);
     checkUrlMessage(request, method);
     requireBodyFits(request, method);
     calls.set(request, {
       caller,
+      countAs: (requests) => {
+        if (!isInternal) callerLimits.countMore(caller, requests - 1, setHeader);
+      },
       onEnd: (done) => onClosed(reply, done),
       endResponse: () => void reply.raw.destroy(),
     });

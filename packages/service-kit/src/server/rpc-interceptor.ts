@@ -43,7 +43,7 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
     const timer = setTimeout(() => aborting.abort(deadlineExceeded()), callDeadlineMs);
     whenAborted(request.signal, (reason) => aborting.abort(reasonOfAbort(reason)));
     try {
-      const { caller, onEnd, endResponse } = admitted(request.contextValues);
+      const { caller, countAs, onEnd, endResponse } = admitted(request.contextValues);
       options.onCaller?.(caller);
       if (!request.stream) requireValid(request.method, request.message);
       const { signal } = aborting;
@@ -56,6 +56,7 @@ export function rpcInterceptor(options: RpcOptions): Interceptor {
         gone: request.signal,
         header: (name) => request.header.get(name) ?? undefined,
         setResponseHeader: (name, value) => responseHeaders.set(name, value),
+        countAs,
         onEncoded: (done) => void whenEncoded.push(done),
         onEnd,
         endResponse,

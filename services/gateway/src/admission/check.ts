@@ -36,11 +36,11 @@ export function admissionCheck(
   const failed = failedTokens(rules.failedTokensPerMinute, rules.monotonicMs);
   const admit = (request: FastifyRequest, reply: FastifyReply, credential: Credential, verified: VerifiedToken) => {
     const { caller, expiresAt } = verified;
-    findRequestContext(request).admission = { ...credential, caller, expiresAt };
-    onClosed(
-      reply,
-      limits.begin(caller, (name, value) => reply.header(name, value)),
-    );
+    const setHeader = (name: string, value: number) => void reply.header(name, value);
+    const context = findRequestContext(request);
+    context.admission = { ...credential, caller, expiresAt };
+    context.countMore = (requests) => limits.countMore(caller, requests, setHeader);
+    onClosed(reply, limits.begin(caller, setHeader));
     if (credential.source === 'cookie') requireOwnOrigin(request, rules);
   };
   return (request, reply) => {

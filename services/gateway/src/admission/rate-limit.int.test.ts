@@ -55,6 +55,16 @@ it('resets a minute after 601 requests, also if the clock of the machine is set 
   agent.destroy();
 });
 
+it('counts a request as often as the response of its service says', async () => {
+  const { call, stub } = await start({ RATE_LIMITS: 'user=100' });
+  stub.next((_, response) => response.setHeader('ratelimit-cost', '98').end('{}'));
+  const first = await call('POST', '/ticket/bulk', { headers: {}, body: '{}' });
+  expect(first.headers).toMatchObject({ 'ratelimit-cost': '98', 'ratelimit-remaining': '2' });
+  stub.next((_, response) => response.setHeader('ratelimit-cost', '50').end('{}'));
+  expect(await call('GET', '/ticket/1')).toMatchObject({ status: 200, headers: { 'ratelimit-remaining': '0' } });
+  expect(await call('GET', '/ticket/1')).toMatchObject({ status: 429 });
+});
+
 it('counts requests with a header and with a cookie together', async () => {
   const { callBare, bearer } = await start({});
   const headers = { cookie: `__Host-ticketing_session=${bearer.slice(7)}` };

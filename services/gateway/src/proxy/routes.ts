@@ -7,6 +7,7 @@ import type { Logger } from '@ticketing/runtime/logger.ts';
 import type { Sampler } from '@ticketing/runtime/trace.ts';
 import type { InternalTokens } from '@ticketing/service-kit/identity/internal-token.ts';
 import { onClosed } from '@ticketing/service-kit/server/on-closed.ts';
+import { costHeader } from '@ticketing/service-kit/server/rest-call.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bodyWithinLimit, requireAcceptableBody } from '../admission/body-limit.ts';
 import type { ClientAddress } from '../request/client-address.ts';
@@ -78,6 +79,7 @@ export async function registerProxy(app: FastifyInstance, options: ProxyOptions)
         rewriteRequestHeaders: () => requestHeaders(request, options.tracer, options.addressOf(request)),
         onResponse: (_: unknown, __: unknown, response: { stream: Readable }) => {
           call.responseBegan();
+          countCost(request, reply);
           reply.send(
             isEventStream(reply.getHeader('content-type'))
               ? endedBy(options.closing, response.stream, reply)
@@ -113,6 +115,12 @@ const eventPauseMs = 60_000;
 /** Whether a header names the media type of server-sent events. */
 function isEventStream(header: unknown): boolean {
   return typeof header === 'string' && header.toLowerCase().includes('text/event-stream');
+}
+
+/** Counts a request as many, if its response says so. */
+function countCost(request: FastifyRequest, reply: FastifyReply): void {
+  const cost = Number(reply.getHeader(costHeader) ?? 1);
+  if (cost > 1) findRequestContext(request).countMore?.(cost - 1);
 }
 
 /** How long a client has to read the rest of a stream that has ended. */

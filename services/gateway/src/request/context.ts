@@ -10,6 +10,8 @@ export interface RequestContext {
   route?: ContractRoute;
   /** The verified credential; undefined before it is verified, and for public pages. */
   admission?: Admission;
+  /** Counts further requests that this one stands for. */
+  countMore?: (requests: number) => void;
   /** Counts bytes of a chunked body against the limit of its caller. Errors: too_many_at_once. */
   takeBodyBytes?: (bytes: number) => void;
   /** The `Authorization` header for the service. */

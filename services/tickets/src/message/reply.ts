@@ -12,6 +12,7 @@ import { isHuman } from '@ticketing/service-kit/identity/caller.ts';
 import { addressViolations, formatViolations } from '../rules/mail-headers.ts';
 import type { ReadSettings } from '../settings.ts';
 import { findMailboxViolations } from '../ticket/checks.ts';
+import type { WriteCall } from '../ticket/insert.ts';
 import type { TicketState } from '../ticket/rules/fields.ts';
 import type { Recipients } from '../ticket/rules/reply-recipients.ts';
 import { ownAddresses } from '../ticket/rules/subchannels.ts';
@@ -123,26 +124,36 @@ export async function storeConversation(
   const { ticketId } = request;
   const stored = await deps.tickets.find(ticketId);
   if (!stored) throw notFound('Ticket');
-  const { channel } = stored.ticket;
-  const direction = request.direction ?? Direction.IN;
-  const { from, to, cc, bcc, subchannelId } = request;
-  const violations: Violation[] = [
-    ...textViolations(request),
-    ...intentViolations(request.intentIds, stored.ticket),
-    ...lengthViolations(request, direction),
-    ...addressViolations({ channel, direction, from, to, cc, bcc }),
-    ...(request.private && direction !== Direction.INTERNAL
-      ? [{ pointer: '#/private', code: 'not_allowed', detail: 'is only for direction internal' }]
-      : []),
-  ];
+  const violations = recordViolations(request, stored.ticket);
   const known = violations.length === 0 && (await deps.writer.findKnown(request.externalConversationId));
   if (known) return respond(deps, call, known);
-  violations.push(...(await findMailboxViolations(deps.settings, channel, subchannelId)));
+  violations.push(...(await findMailboxViolations(deps.settings, stored.ticket.channel, request.subchannelId)));
   if (violations.length > 0) throw invalidInput(violations);
   const message = await planRecord(deps, call, request, stored.ticket);
   call.idempotency?.addSubject(ticketSubject(ticketId));
   const added = await addRequestedMessage(deps, call, stored, { request, message, isDraft: false });
   return respond(deps, call, added);
+}
+
+/**
+ * The violations in a request to record a message in a ticket, apart from the rules of the contract and the mailbox
+ * (`findMailboxViolations`).
+ */
+export function recordViolations(
+  request: StoreConversationRequest,
+  ticket: Pick<TicketState, 'channel' | 'intents'>,
+): Violation[] {
+  const direction = request.direction ?? Direction.IN;
+  const { from, to, cc, bcc } = request;
+  return [
+    ...textViolations(request),
+    ...intentViolations(request.intentIds, ticket),
+    ...lengthViolations(request, direction),
+    ...addressViolations({ channel: ticket.channel, direction, from, to, cc, bcc }),
+    ...(request.private && direction !== Direction.INTERNAL
+      ? [{ pointer: '#/private', code: 'not_allowed', detail: 'is only for direction internal' }]
+      : []),
+  ];
 }
 
 /** The most bytes of a message that was not received. */
@@ -171,9 +182,10 @@ async function respond(
   };
 }
 
-async function planRecord(
-  deps: WriteMessageDeps,
-  call: Call,
+/** The message of a request to record one, without its text and its files. */
+export async function planRecord(
+  deps: Pick<WriteMessageDeps, 'settings'>,
+  call: WriteCall,
   request: StoreConversationRequest,
   ticket: TicketState,
 ): Promise<MessageWithoutText> {

@@ -1,6 +1,9 @@
 import { create } from '@bufbuild/protobuf';
+import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
+import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import {
   CreateTicketRequestSchema,
+  CreateTicketsRequestSchema,
   DeleteTicketRequestSchema,
   TicketChangeSchema,
   UpdateTicketsRequestSchema,
@@ -28,9 +31,11 @@ afterAll(async () => {
 
 /** Lets the leases of dead processes expire, and runs all scheduled tasks as another process would. */
 async function finishInAnotherProcess(): Promise<void> {
-  await tickets.database
-    .collection('bulks')
-    .updateMany({ 'lease.owner': { $exists: true } }, { $set: { 'lease.expiresAt': new Date(0) } });
+  for (const name of ['bulks', 'creations']) {
+    await tickets.database
+      .collection(name)
+      .updateMany({ 'lease.owner': { $exists: true } }, { $set: { 'lease.expiresAt': new Date(0) } });
+  }
   for (const { run } of newProcess(tickets, database).tasks) await run();
 }
 
@@ -117,4 +122,76 @@ test('a creation with an external id whose process dies between any two writes i
     expect(documents.map(({ version }) => version)).toEqual([1]);
     return hasDied;
   });
+});
+
+// guarantee: F42
+test('a bulk creation whose process dies between any two writes is stored whole or not at all, each ticket once', async () => {
+  let attempts = 0;
+  const seen = new Set<boolean>();
+  const steps = await crashAtEachWrite(async (nth, when) => {
+    const name = `bulk-${attempts++}`;
+    const existing = await tickets.request('POST', '/ticket', {
+      body: { channel: 'chat', externalTicketId: `${name}-c` },
+    });
+    const message = (more: object = {}) => ({
+      direction: Direction.OUT,
+      content: { message: name, type: ContentType.TEXT },
+      ...more,
+    });
+    const ticket = { channel: Channel.CHAT, subject: name };
+    const request = create(CreateTicketsRequestSchema, {
+      tickets: [
+        {
+          ...{ ...ticket, body: 'a', attachments: [{ name: 'a.txt', base64: 'YQ==' }] },
+          messages: [message(), message({ externalConversationId: `${name}-m` })],
+        },
+        { ...ticket, externalTicketId: `${name}-b`, messages: [message()] },
+        { ...ticket, externalTicketId: `${name}-c`, messages: [message({ attachments: [{ base64: 'YQ==' }] })] },
+      ],
+    });
+    const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).createTickets(call, request));
+    await finishInAnotherProcess();
+    await finishInAnotherProcess();
+    const stored = await tickets.database.collection('tickets').find({ subject: name }).sort({ _id: 1 }).toArray();
+    const isStored = stored.length > 0;
+    if (!hasDied) expect(isStored).toBe(true);
+    seen.add(isStored);
+    const shown = stored.map(({ _id, conversationIds, attachments, ...document }) => [
+      ...[_id === existing.json.id, conversationIds.length, attachments.length],
+      versionsOf(document as unknown as { outbox: { version: number }[] }),
+    ]);
+    const whole = [
+      [true, 1, 0, [1, 2, 3]],
+      [false, 2, 1, [1, 2, 3]],
+      [false, 1, 0, [1, 2]],
+    ];
+    expect(shown.toSorted(), `${when} write ${nth}`).toEqual(isStored ? whole.toSorted() : []);
+    const messages = await tickets.database.collection('conversations').find({ body: name }).toArray();
+    if (isStored) expect(messages).toHaveLength(4);
+    expect(await tickets.database.collection('creations').countDocuments({ finishedAt: null })).toBe(0);
+    return hasDied;
+  });
+  expect(steps).toBeGreaterThanOrEqual(15);
+  expect(seen).toEqual(new Set([true, false]));
+});
+
+test('a ticket that is deleted before its bulk creation is finished is not created again', async () => {
+  let attempts = 0;
+  let deleted = 0;
+  await crashAtEachWrite(async (nth, when) => {
+    const name = `deleted-${attempts++}`;
+    const ticket = { channel: Channel.CHAT, subject: name };
+    const request = create(CreateTicketsRequestSchema, { tickets: [ticket, { ...ticket, externalTicketId: name }] });
+    const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).createTickets(call, request));
+    const stored = await tickets.database.collection<{ _id: number }>('tickets').find({ subject: name }).toArray();
+    for (const { _id: ticketId } of stored) {
+      await newProcess(tickets, database).deleteTicket(call, create(DeleteTicketRequestSchema, { ticketId }));
+      deleted += 1;
+    }
+    await finishInAnotherProcess();
+    const again = await tickets.database.collection('tickets').countDocuments({ subject: name });
+    expect([0, 2]).toContain(again + stored.length);
+    return hasDied;
+  });
+  expect(deleted).toBeGreaterThan(0);
 });

@@ -20,11 +20,10 @@ import type { CustomerDirectory } from '../customer/directory.ts';
 import { eventHeaderFor } from '../event-header.ts';
 import { addressViolations } from '../rules/mail-headers.ts';
 import { findReasonNotSent, isMail } from '../rules/sending.ts';
-import type { ReadSettings } from '../settings.ts';
 import { type TagTree, unknownTags } from '../tag/rules.ts';
 import type { TagStore } from '../tag/store.ts';
 import type { TextWork } from '../text/work.ts';
-import { findSubchannelViolations } from './checks.ts';
+import { type CheckDeps, findSubchannelViolations } from './checks.ts';
 import { type ChangePlan, type Commit, isApplied, previewChange } from './commit.ts';
 import { decideTicket, type TicketDraft, type WriteCall } from './insert.ts';
 import { readSlaRules, ticketInputReader } from './patch.ts';
@@ -38,16 +37,19 @@ import type { TicketStore } from './store/store.ts';
 import { type TemplateTexts, templateViolations } from './template/text.ts';
 import type { TicketViews } from './views.ts';
 
-interface CreateTicketDeps {
+interface CreateTicketDeps extends WriteTicketDeps {
   tags: TagStore;
-  settings: ReadSettings;
-  textWork: TextWork;
-  attachments: FileContext;
   templates: Pick<TemplateTexts, 'text'>;
-  writes: TicketWrites;
   /** Has a new ticket analysed, and waits until it is. Never fails. */
   analyse(call: Call, ticketId: number): Promise<void>;
   views: Pick<TicketViews, 'written'>;
+}
+
+/** What the creation or update of a ticket needs, once its request is valid. */
+export interface WriteTicketDeps extends CheckDeps {
+  textWork: TextWork;
+  attachments: FileContext;
+  writes: TicketWrites;
 }
 
 /** The writes of a request that creates a ticket or updates it. */
@@ -72,13 +74,15 @@ interface TicketIds {
 }
 
 /** A valid request: what it writes. */
-interface Content {
+export interface TicketContent {
   request: CreateTicketRequest;
   /** The fields that it sets, apart from the text of a template. */
   input: TicketInput;
-  tree: TagTree;
-  /** The files that were stored for it. */
-  files: NewFiles;
+  /**
+   * Renders its template, if it names one, for a ticket as the request leaves it apart from the text. Returns the fields
+   * that this sets.
+   */
+  render?: ((stored: StoredTicket, options?: { isToBeSent?: boolean }) => Promise<TicketInput>) | undefined;
 }
 
 const readInput = ticketInputReader(CreateTicketRequestSchema);
@@ -99,11 +103,19 @@ export async function createTicket(
 ): Promise<CreateTicketResponse> {
   const recentTree = await deps.tags.recentTree();
   const tree = request.tags.every(recentTree.get) ? recentTree : await deps.tags.tree();
-  const fields = await readFields(deps, call, request, tree);
+  const violations = await findTicketViolations(deps, request, tree);
+  if (violations.length > 0) throw invalidInput(violations);
+  const fields = await readTicketFields(deps, call, request);
   const files = newFiles(deps.attachments, call);
   const attachments = files.add(await attachFiles(deps.attachments, call, request.attachments));
-  const input = attachments.length === 0 ? fields : { ...fields, attachments };
-  const written = await files.settle(write(deps, call, { request, input, tree, files }));
+  const input = withFiles(fields, attachments);
+  const render = textRenderer(deps, call, { request, input, tree, files });
+  const written = await files.settle(
+    writeTicket(deps, call, { request, input, render }).then((stored) => {
+      files.keep(stored.ticket.attachments);
+      return stored;
+    }),
+  );
   const { id } = written.ticket;
   call.idempotency?.addSubject(ticketSubject(id));
   const isAnalysed = request.process === AiProcess.REALTIME;
@@ -116,17 +128,21 @@ export async function createTicket(
   };
 }
 
-/** Inserts or updates the ticket, again if another request interferes. */
-async function write(deps: CreateTicketDeps, call: Call, content: Content): Promise<StoredTicket> {
+/**
+ * Inserts the ticket of a valid request, or updates the one with the same external id; again if another request interferes.
+ * Errors: ticket_not_found, for a repeated request whose ticket was deleted; too_many_attachments; concurrent_change; those
+ * of the template.
+ */
+export async function writeTicket(
+  deps: WriteTicketDeps,
+  call: WriteCall,
+  content: TicketContent,
+): Promise<StoredTicket> {
   const { externalTicketId } = content.request;
-  const stored =
-    externalTicketId === undefined
-      ? await insertNew(deps, call, content)
-      : await retryOnConflict(deps.writes.runtime, 'The ticket is being changed too often.', () =>
-          upsertOnce(deps, call, content, externalTicketId),
-        );
-  content.files.keep(stored.ticket.attachments);
-  return stored;
+  if (externalTicketId === undefined) return insertNew(deps, call, content);
+  return retryOnConflict(deps.writes.runtime, 'The ticket is being changed too often.', () =>
+    upsertOnce(deps, call, content, externalTicketId),
+  );
 }
 
 /** How many ids a new ticket may take: an id is made void only if its insertion takes minutes. */
@@ -138,7 +154,7 @@ const maxIds = 3;
  *
  * Errors: ticket_not_found, if that ticket was deleted.
  */
-async function insertNew(deps: CreateTicketDeps, call: Call, content: Content): Promise<StoredTicket> {
+async function insertNew(deps: WriteTicketDeps, call: WriteCall, content: TicketContent): Promise<StoredTicket> {
   for (let nth = 1; nth <= maxIds; nth += 1) {
     const stored = await insertWithId(deps, call, content, nth);
     if (stored) return stored;
@@ -148,9 +164,9 @@ async function insertNew(deps: CreateTicketDeps, call: Call, content: Content): 
 
 /** Inserts the ticket with the `nth` id of the request. Returns undefined if the id was made void meanwhile. */
 async function insertWithId(
-  deps: CreateTicketDeps,
-  call: Call,
-  content: Content,
+  deps: WriteTicketDeps,
+  call: WriteCall,
+  content: TicketContent,
   nth: number,
 ): Promise<StoredTicket | undefined> {
   const { ids, tickets, insert } = deps.writes;
@@ -159,7 +175,7 @@ async function insertWithId(
   const id = await (call.idempotency ? call.idempotency.reserve(nth === 1 ? 'ticket' : `ticket${nth}`, next) : next());
   const findRepeated = () => (call.idempotency ? tickets.find(id) : undefined);
   // A template is not rendered again for a ticket that is there.
-  const repeated = content.request.templateId === undefined ? undefined : await findRepeated();
+  const repeated = content.render ? await findRepeated() : undefined;
   if (repeated) return repeated;
   const ticket = await planTicket(deps, call, content, id);
   const options = { sendsMessage: sendsMessage(content.request, ticket) };
@@ -172,29 +188,45 @@ async function insertWithId(
  * Inserts the ticket with an external id, or updates it if it exists. Of several concurrent requests, the first that
  * claims the external id inserts. Returns `conflict` if another request interferes.
  *
+ * Errors: ticket_not_found, for a repeated request whose ticket was deleted.
  * A process that dies between the claim and the insertion leaves an external id of a ticket that does not exist: the next
  * request inserts the ticket with that id.
  */
 async function upsertOnce(
-  deps: CreateTicketDeps,
-  call: Call,
-  content: Content,
+  deps: WriteTicketDeps,
+  call: WriteCall,
+  content: TicketContent,
   externalTicketId: string,
 ): Promise<StoredTicket | typeof conflict> {
   const { ids, tickets, insert } = deps.writes;
   const known = await ids.external.find(externalTicketId);
   const existing = known === undefined ? undefined : await tickets.find(known);
   if (existing) return update(deps, call, content, existing);
-  const id = known ?? (await ids.sequence.next());
+  const { id, isReserved } = known === undefined ? await newId(deps, call) : { id: known, isReserved: false };
   const ticket = await planTicket(deps, call, content, id);
   if (known === undefined && (await ids.external.claim(externalTicketId, id)) !== id) {
-    ids.sequence.release(id);
+    if (!isReserved) ids.sequence.release(id);
     return conflict;
   }
   const inserted = await insert(call, ticket, { sendsMessage: sendsMessage(content.request, ticket) });
+  if (inserted) return inserted;
   // The ticket was deleted before.
-  if (!inserted && !(await tickets.find(id))) await ids.external.free(id);
-  return inserted ?? conflict;
+  const isDeleted = !(await tickets.find(id));
+  if (isDeleted) await ids.external.free(id);
+  if (isDeleted && isReserved) throw notFound('Ticket');
+  return conflict;
+}
+
+/** Takes an id for a ticket: the one that a repeated request has taken before, unless it was made void. */
+async function newId(
+  { writes: { ids } }: WriteTicketDeps,
+  { idempotency }: WriteCall,
+): Promise<{ id: number; isReserved: boolean }> {
+  const next = () => ids.sequence.next();
+  const reserved = idempotency && (await idempotency.reserve('ticket', next));
+  return reserved === undefined || (await ids.isVoid(reserved))
+    ? { id: await next(), isReserved: false }
+    : { id: reserved, isReserved: true };
 }
 
 /** Whether the first message of a ticket is sent, if its direction is out. One that left elsewhere before is not. */
@@ -203,21 +235,26 @@ function sendsMessage({ send = true, createdAt }: CreateTicketRequest, { modifie
 }
 
 /** Plans the ticket of a request, with the text of its template. */
-async function planTicket(deps: CreateTicketDeps, call: Call, content: Content, id: number): Promise<TicketState> {
-  const { request, input } = content;
-  if (request.templateId === undefined) return decideTicket(await deps.writes.draft(call, input, { id }));
+async function planTicket(
+  deps: WriteTicketDeps,
+  call: WriteCall,
+  content: TicketContent,
+  id: number,
+): Promise<TicketState> {
+  const { request, input, render } = content;
+  if (!render) return decideTicket(await deps.writes.draft(call, input, { id }));
   // A body that is still to be rendered counts as a message already.
   const draft = await deps.writes.draft(call, { ...input, body: '' }, { id });
   const stored = newStoredTicket({ ...decideTicket(draft), body: null });
   const isToBeSent = sendsMessage(request, stored.ticket);
-  return decideTicket(draft, await renderText(deps, call, content, stored, { isToBeSent }));
+  return decideTicket(draft, await render(stored, { isToBeSent }));
 }
 
 /** Updates a ticket. Returns `conflict` if it was deleted meanwhile. */
 async function update(
-  deps: CreateTicketDeps,
-  call: Call,
-  content: Content,
+  deps: WriteTicketDeps,
+  call: WriteCall,
+  content: TicketContent,
   existing: StoredTicket,
 ): Promise<StoredTicket | typeof conflict> {
   if (isApplied(existing, call.idempotency?.id)) return existing;
@@ -233,9 +270,9 @@ async function update(
 
 /** Plans the update of a ticket, with the text of its template and the files that it adds. */
 async function planUpdate(
-  deps: CreateTicketDeps,
-  call: Call,
-  content: Content,
+  deps: WriteTicketDeps,
+  call: WriteCall,
+  content: TicketContent,
   existing: StoredTicket,
 ): Promise<ChangePlan & { added: readonly AttachmentState[] }> {
   const { writes } = deps;
@@ -250,13 +287,11 @@ async function planUpdate(
     },
     requestId: call.idempotency?.id,
   });
-  const { input } = content;
-  if (content.request.templateId === undefined) {
-    return { ...plan(input), read: existing, added: input.attachments ?? [] };
-  }
+  const { input, render } = content;
+  if (!render) return { ...plan(input), read: existing, added: input.attachments ?? [] };
   const withoutText = { body: null, bodyHtml: null, bodyPlain: null, bodyClean: null };
   const ticket = { ...(await previewChange(plan(input), existing)), ...withoutText };
-  const rendered = { ...input, ...(await renderText(deps, call, content, { ...existing, ticket })) };
+  const rendered = { ...input, ...(await render({ ...existing, ticket })) };
   // The ticket is read again, because others may have changed it while the template was rendered.
   return { ...plan(rendered), added: rendered.attachments ?? [] };
 }
@@ -271,49 +306,46 @@ function addFiles(ticket: TicketState, { attachments: added = [], ...input }: Ti
   return { ...input, attachments };
 }
 
-/** Renders the template of a request, if it names one, for a ticket as the request leaves it apart from the text. */
-async function renderText(
+/** Makes the function that renders the template of a request, if it names one. */
+function textRenderer(
   deps: CreateTicketDeps,
   call: Call,
-  { request: { templateId, templateData }, input, tree, files }: Content,
-  stored: StoredTicket,
-  { isToBeSent = false }: { isToBeSent?: boolean } = {},
-): Promise<TicketInput> {
-  if (templateId === undefined) return {};
-  const { subject } = stored.ticket;
-  const own: readonly AttachmentState[] = input.attachments ?? [];
-  const opening = { template: { templateId, templateData }, stored, tree, files: own };
-  const isSent = isToBeSent && findReasonNotSent(stored.ticket, stored.ticket, { isNamed: true }) === undefined;
-  const message = { ...opening, isMail: isMail(stored.ticket.channel, stored.ticket, { isSent }) };
-  const text = await deps.templates.text(call, message);
-  const attachments = [...own, ...files.add(text.files)];
-  return {
-    ...(await withBodyFields(deps, call, { body: text.body })),
-    ...(subject === null && text.subject !== null ? { subject: text.subject } : {}),
-    ...(attachments.length === 0 ? {} : { attachments }),
+  content: Pick<TicketContent, 'request' | 'input'> & { tree: TagTree; files: NewFiles },
+): TicketContent['render'] {
+  const { request, input, tree, files } = content;
+  const { templateId, templateData } = request;
+  if (templateId === undefined) return undefined;
+  return async (stored, { isToBeSent = false } = {}) => {
+    const { subject } = stored.ticket;
+    const own: readonly AttachmentState[] = input.attachments ?? [];
+    const opening = { template: { templateId, templateData }, stored, tree, files: own };
+    const isSent = isToBeSent && findReasonNotSent(stored.ticket, stored.ticket, { isNamed: true }) === undefined;
+    const message = { ...opening, isMail: isMail(stored.ticket.channel, stored.ticket, { isSent }) };
+    const text = await deps.templates.text(call, message);
+    const body = await withBodyFields(deps, call, { body: text.body });
+    const named = subject === null && text.subject !== null ? { ...body, subject: text.subject } : body;
+    return withFiles(named, [...own, ...files.add(text.files)]);
   };
 }
 
-/** Reads the fields of a request, which must be valid, with the texts that are made of its body. */
-async function readFields(
-  deps: CreateTicketDeps,
-  call: Call,
+/** The fields that a request sets, with the texts that are made of its body, but without its files. */
+export function readTicketFields(
+  deps: Pick<WriteTicketDeps, 'textWork'>,
+  call: Pick<Call, 'caller'>,
   request: CreateTicketRequest,
-  tree: TagTree,
 ): Promise<TicketInput> {
-  const input = readInput(request);
-  const violations = [
-    ...(await findViolations(deps.writes, request, tree)),
-    ...(await findSubchannelViolations(deps.settings, [{ input, pointer: '#' }])),
-  ];
-  if (violations.length > 0) throw invalidInput(violations);
-  return withBodyFields(deps, call, input);
+  return withBodyFields(deps, call, readInput(request));
+}
+
+/** Adds the files of a request to the fields that it sets. */
+export function withFiles(input: TicketInput, attachments: readonly AttachmentState[]): TicketInput {
+  return attachments.length === 0 ? input : { ...input, attachments };
 }
 
 /** Adds the texts that are made of a body. An empty body is none. */
 async function withBodyFields(
   { textWork }: Pick<CreateTicketDeps, 'textWork'>,
-  { caller }: Call,
+  { caller }: Pick<Call, 'caller'>,
   input: TicketInput,
 ): Promise<TicketInput> {
   if (input.body === undefined) return input;
@@ -327,15 +359,16 @@ const channelFields = [
   { name: 'callerNumber', only: Channel.PHONE, detail: 'is for channel phone only' },
 ] as const;
 
-async function findViolations(
-  { tickets }: Pick<TicketWrites, 'tickets'>,
+/** The violations in a request that the rules of the contract cannot find. Errors: settings_unavailable. */
+export async function findTicketViolations(
+  { settings, writes }: Pick<WriteTicketDeps, 'settings' | 'writes'>,
   request: CreateTicketRequest,
   tree: TagTree,
 ): Promise<Violation[]> {
   const { channel = 0, from, to, cc, bcc, externalTicketId } = request;
   // An update keeps the direction of the ticket, which is read only for blind copies, because nothing else depends on it.
   const mayBeKept = request.direction === undefined && externalTicketId !== undefined && bcc.length > 0;
-  const existing = mayBeKept ? await tickets.findByExternalId(externalTicketId) : undefined;
+  const existing = mayBeKept ? await writes.tickets.findByExternalId(externalTicketId) : undefined;
   const direction = request.direction ?? existing?.ticket.direction ?? Direction.IN;
   return [
     ...addressViolations({ channel, direction, from, to, cc, bcc }),
@@ -347,5 +380,8 @@ async function findViolations(
     ...channelFields
       .filter(({ name, only }) => request[name] !== undefined && channel !== only)
       .map(({ name, detail }) => ({ pointer: `#/${name}`, code: 'not_allowed', detail })),
+    ...(await findSubchannelViolations(settings, [
+      { input: { subchannelId: request.subchannelId ?? null }, pointer: '#' },
+    ])),
   ];
 }

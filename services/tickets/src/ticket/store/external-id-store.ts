@@ -1,5 +1,6 @@
+import { batchedCalls } from '@ticketing/runtime/batched-calls.ts';
 import { batchedInsert } from '@ticketing/store/document/batched-insert.ts';
-import { storeCall } from '@ticketing/store/document/store-error.ts';
+import { isUnreachable, storeCall } from '@ticketing/store/document/store-error.ts';
 import { type Connection, type Model, Schema } from 'mongoose';
 
 /**
@@ -23,7 +24,14 @@ interface ExternalIdDocument {
 export function externalIdStore(connection: Connection): ExternalIdStore {
   const externalIds = externalIdModel(connection);
   const insert = batchedInsert(externalIds.collection);
-  const find = async (_id: string) => (await externalIds.findById(_id).lean())?.ticketId;
+  const find = batchedCalls(
+    async (ids: readonly string[]) => {
+      const found = await externalIds.find({ _id: { $in: ids } }).lean();
+      const ticketIds = new Map(found.map(({ _id, ticketId }) => [_id, ticketId]));
+      return ids.map((id) => ticketIds.get(id));
+    },
+    { failsAll: isUnreachable },
+  );
   return {
     find: (externalTicketId) => storeCall(() => find(externalTicketId)),
     claim: (externalTicketId, proposedTicketId) =>
