@@ -1439,10 +1439,10 @@ export interface components {
             base64?: string | null;
         };
         /**
-         * @description What happens to a bulk of which a part is not valid.
+         * @description Whether a part of a bulk that is not valid refuses the others.
          *
-         *     - `all`: Nothing is stored.
-         *     - `each`: The valid tickets are stored.
+         *     - `all`: Nothing is stored then.
+         *     - `each`: The valid tickets are stored nevertheless.
          * @enum {string}
          */
         BulkMode: "all" | "each";
@@ -1747,21 +1747,21 @@ export interface components {
         /** @description The tickets to create. */
         CreateTicketsRequest: {
             /**
-             * @description What happens if a ticket or a message is not valid.
+             * @description Whether a ticket or a message that is not valid refuses the others.
              * @default all
              */
             mode?: components["schemas"]["BulkMode"] | null;
             /** @description The tickets, with at most 1,000 messages and 200 files together. */
             tickets: components["schemas"]["NewTicket"][];
         };
-        /** @description What became of the tickets. */
+        /** @description The outcome of a bulk. */
         CreateTicketsResponse: {
             /** @description Always true. */
             success: boolean;
             /** @description A result for each ticket, in their order. */
             results: components["schemas"]["CreatedTicket"][];
         };
-        /** @description What became of a ticket of a bulk. */
+        /** @description The outcome of a ticket of a bulk. */
         CreatedTicket: {
             /** @description Whether the ticket and all its messages are stored. */
             success: boolean;
@@ -5229,7 +5229,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of the tickets. */
+            /** @description The outcome of a bulk. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -93,15 +93,17 @@ export function openCreations(deps: CreationDeps): Creations {
       return creation ? apply(creation) : waitUntilFinished(request.id);
     },
     async finishAbandoned() {
-      // One that fails again and again does not keep the others waiting.
-      const finished = await Promise.allSettled((await store.abandoned()).map(finishIfAbandoned));
-      const failed = finished.find((one) => one.status === 'rejected');
-      if (failed) throw failed.reason;
+      const failures: unknown[] = [];
+      for (const id of await store.abandoned()) {
+        // One that fails again and again does not keep the others waiting.
+        await finishIfAbandoned(id).catch((error: unknown) => failures.push(error));
+      }
+      if (failures.length > 0) throw failures[0];
     },
   };
 }
 
-/** Stores a ticket with its messages, as far as that was not done before, and returns what became of it. */
+/** Stores a ticket with its messages, as far as that was not done before, and returns the outcome. */
 async function storeRow(
   deps: CreationDeps,
   call: Pick<Call, 'caller' | 'trace'>,
@@ -175,7 +177,7 @@ async function patiently<Result>(action: () => Promise<Result>): Promise<Result>
   }
 }
 
-/** What became of a ticket that was refused, or of which a message was refused. */
+/** The outcome of a ticket that was refused, or of which a message was refused. */
 export function refusedTicket({ reason, message, violations }: DomainError, id?: number): CreatedTicket {
   const errors = violations.map((violation) => ({ ...violation }));
   return create(CreatedTicketSchema, {

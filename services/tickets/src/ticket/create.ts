@@ -45,7 +45,7 @@ interface CreateTicketDeps extends WriteTicketDeps {
   views: Pick<TicketViews, 'written'>;
 }
 
-/** What the creation or update of a ticket needs, once its request is valid. */
+/** The dependencies of the creation or update of a ticket whose request is valid. */
 export interface WriteTicketDeps extends CheckDeps {
   textWork: TextWork;
   attachments: FileContext;

@@ -257,7 +257,7 @@ export const CreateTicketResponseSchema: GenMessage<CreateTicketResponse> = /*@_
  */
 export type CreateTicketsRequest = Message<"ticketing.tickets.v1.CreateTicketsRequest"> & {
   /**
-   * What happens if a ticket or a message is not valid.
+   * Whether a ticket or a message that is not valid refuses the others.
    *
    * @generated from field: optional ticketing.tickets.v1.BulkMode mode = 1;
    */
@@ -516,7 +516,7 @@ export const NewMessageSchema: GenMessage<NewMessage> = /*@__PURE__*/
   messageDesc(file_ticketing_tickets_v1_ticket_service, 4);
 
 /**
- * What became of the tickets.
+ * The outcome of a bulk.
  *
  * @generated from message ticketing.tickets.v1.CreateTicketsResponse
  */
@@ -544,7 +544,7 @@ export const CreateTicketsResponseSchema: GenMessage<CreateTicketsResponse> = /*
   messageDesc(file_ticketing_tickets_v1_ticket_service, 5);
 
 /**
- * What became of a ticket of a bulk.
+ * The outcome of a ticket of a bulk.
  *
  * @generated from message ticketing.tickets.v1.CreatedTicket
  */
@@ -1535,7 +1535,7 @@ export const AiProcessSchema: GenEnum<AiProcess> = /*@__PURE__*/
   enumDesc(file_ticketing_tickets_v1_ticket_service, 0);
 
 /**
- * What happens to a bulk of which a part is not valid.
+ * Whether a part of a bulk that is not valid refuses the others.
  *
  * @generated from enum ticketing.tickets.v1.BulkMode
  */
@@ -1548,14 +1548,14 @@ export const BulkMode = {
   UNSPECIFIED: 0,
 
   /**
-   * Nothing is stored.
+   * Nothing is stored then.
    *
    * @generated from enum value: BULK_MODE_ALL = 1;
    */
   ALL: 1,
 
   /**
-   * The valid tickets are stored.
+   * The valid tickets are stored nevertheless.
    *
    * @generated from enum value: BULK_MODE_EACH = 2;
    */
@@ -1563,7 +1563,7 @@ export const BulkMode = {
 } as const;
 
 /**
- * What happens to a bulk of which a part is not valid.
+ * Whether a part of a bulk that is not valid refuses the others.
  *
  * @generated from enum ticketing.tickets.v1.BulkMode
  */
