@@ -140,8 +140,8 @@ export async function writeTicket(
 ): Promise<StoredTicket> {
   const { externalTicketId } = content.request;
   if (externalTicketId === undefined) return insertNew(deps, call, content);
-  return retryOnConflict(deps.writes.runtime, 'The ticket is being changed too often.', () =>
-    upsertOnce(deps, call, content, externalTicketId),
+  return retryOnConflict(deps.writes.runtime, 'The ticket is being changed too often.', (nth) =>
+    upsertOnce(deps, call, content, { externalTicketId, mayBeVoid: nth > 1 }),
   );
 }
 
@@ -186,7 +186,8 @@ async function insertWithId(
 
 /**
  * Inserts the ticket with an external id, or updates it if it exists. Of several concurrent requests, the first that
- * claims the external id inserts. Returns `conflict` if another request interferes.
+ * claims the external id inserts. Returns `conflict` if another request interferes. `mayBeVoid` says whether the id that
+ * the request has taken before may have been made void.
  *
  * Errors: ticket_not_found, for a repeated request whose ticket was deleted.
  * A process that dies between the claim and the insertion leaves an external id of a ticket that does not exist: the next
@@ -196,13 +197,14 @@ async function upsertOnce(
   deps: WriteTicketDeps,
   call: WriteCall,
   content: TicketContent,
-  externalTicketId: string,
+  { externalTicketId, mayBeVoid }: { externalTicketId: string; mayBeVoid: boolean },
 ): Promise<StoredTicket | typeof conflict> {
   const { ids, tickets, insert } = deps.writes;
   const known = await ids.external.find(externalTicketId);
   const existing = known === undefined ? undefined : await tickets.find(known);
   if (existing) return update(deps, call, content, existing);
-  const { id, isReserved } = known === undefined ? await newId(deps, call) : { id: known, isReserved: false };
+  const { id, isReserved } =
+    known === undefined ? await newId(deps, call, mayBeVoid) : { id: known, isReserved: false };
   const ticket = await planTicket(deps, call, content, id);
   if (known === undefined && (await ids.external.claim(externalTicketId, id)) !== id) {
     if (!isReserved) ids.sequence.release(id);
@@ -213,18 +215,19 @@ async function upsertOnce(
   // The ticket was deleted before.
   const isDeleted = !(await tickets.find(id));
   if (isDeleted) await ids.external.free(id);
-  if (isDeleted && isReserved) throw notFound('Ticket');
+  if (isDeleted && isReserved && !(await ids.isVoid(id))) throw notFound('Ticket');
   return conflict;
 }
 
-/** Takes an id for a ticket: the one that a repeated request has taken before, unless it was made void. */
+/** Takes an id for a ticket: the one that a repeated request has taken before, unless it is void. */
 async function newId(
   { writes: { ids } }: WriteTicketDeps,
   { idempotency }: WriteCall,
+  mayBeVoid: boolean,
 ): Promise<{ id: number; isReserved: boolean }> {
   const next = () => ids.sequence.next();
   const reserved = idempotency && (await idempotency.reserve('ticket', next));
-  return reserved === undefined || (await ids.isVoid(reserved))
+  return reserved === undefined || (mayBeVoid && (await ids.isVoid(reserved)))
     ? { id: await next(), isReserved: false }
     : { id: reserved, isReserved: true };
 }
