@@ -20,6 +20,7 @@ import { attachFiles } from '@ticketing/files/attach-files.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
 import { type NewFiles, newFiles } from '@ticketing/files/new-files.ts';
 import type { KeyedSlots } from '@ticketing/runtime/keyed-slots.ts';
+import { mapInParallel } from '@ticketing/runtime/map-in-parallel.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import { callerKey } from '@ticketing/service-kit/identity/caller.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
@@ -58,8 +59,13 @@ export async function createTickets(
 ): Promise<CreateTicketsResponse> {
   requireAllowed(request);
   call.countAs(request.tickets.length);
-  const files = newFiles(deps.attachments, call);
-  return deps.slots.run(callerKey(call.caller), () => files.settle(checkAndRun(deps, call, request, files)));
+  return deps.slots.run(callerKey(call.caller), async () => {
+    // A recorded request is not checked again: it would be refused although it is being stored.
+    const repeated = call.idempotency && (await deps.creations.findRepeated(call.idempotency.id));
+    if (repeated) return repeated;
+    const files = newFiles(deps.attachments, call);
+    return files.settle(checkAndRun(deps, call, request, files));
+  });
 }
 
 async function checkAndRun(
@@ -70,7 +76,7 @@ async function checkAndRun(
 ): Promise<CreateTicketsResponse> {
   const tree = await deps.tags.tree();
   const elements = readElements(request);
-  const checked = await checkAll(deps, call, elements, { tree, files });
+  const checked = await mapInParallel(elements, concurrency, (element) => check(deps, call, element, { tree, files }));
   const refused = checked.filter((one) => one instanceof DomainError);
   const isAll = request.mode !== BulkMode.EACH;
   if (isAll && refused.length > 0) throw joined(refused);
@@ -149,22 +155,7 @@ function readElements({ tickets, process }: CreateTicketsRequest): Element[] {
 /** A valid element that has no ids yet. */
 type CheckedRow = Omit<CreationRow, 'ticketId' | 'conversationIds'> & { isKnown: boolean };
 
-/** Checks all elements, and stores their files. Returns what is to be stored, or why it is not, in their order. */
-async function checkAll(
-  deps: CreateTicketsDeps,
-  call: Call,
-  elements: readonly Element[],
-  parts: { tree: TagTree; files: NewFiles },
-): Promise<(CheckedRow | DomainError)[]> {
-  const checked: (CheckedRow | DomainError)[] = [];
-  const remaining = elements.values();
-  const checkRemaining = async () => {
-    for (const element of remaining) checked[element.index] = await check(deps, call, element, parts);
-  };
-  await Promise.all(Array.from({ length: concurrency }, checkRemaining));
-  return checked;
-}
-
+/** Checks an element, and stores its files. Returns the part that is to be recorded, or why it is refused. */
 async function check(
   deps: CreateTicketsDeps,
   call: Call,

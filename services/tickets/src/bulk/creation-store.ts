@@ -132,7 +132,7 @@ export function creationStore(connection: Connection, { randomUUID }: Pick<Runti
       storeCall(async () => {
         const found = await creations.findOne({ _id: id });
         if (!found) return undefined;
-        return found.finishedAt ? toBytes(found.response) : null;
+        return found.finishedAt ? found.response.value() : null;
       }),
     takeOver: (id) => storeCall(async () => fromDocument(await leases.claim({ _id: id, ...isUnfinished }))),
     abandoned: () =>
@@ -145,7 +145,9 @@ export function creationStore(connection: Connection, { randomUUID }: Pick<Runti
     readRows: ({ rowsKey }) =>
       storeCall(async () => {
         const found = await parts.find({ rowsKey }).toArray();
-        return found.flatMap(({ rows }) => rows.map((row) => ({ ...row, requests: row.requests.map(toBytes) })));
+        return found.flatMap(({ rows }) =>
+          rows.map((row) => ({ ...row, requests: row.requests.map((bytes) => bytes.value()) })),
+        );
       }),
     async renew(creation) {
       await storeCall(() => leases.renew(creation));
@@ -198,9 +200,5 @@ function inParts(rows: readonly CreationRow[]): CreationRow[][] {
 function fromDocument(document: (CreationDocument & { lease?: { owner: string } | null }) | undefined) {
   if (!document) return undefined;
   const { _id, rowsKey, caller, traceparent, response, lease } = document;
-  return { id: _id, rowsKey, caller, traceparent, response: toBytes(response), owner: lease?.owner ?? '' };
-}
-
-function toBytes(binary: mongo.Binary): Uint8Array {
-  return new Uint8Array(binary.buffer.subarray(0, binary.length()));
+  return { id: _id, rowsKey, caller, traceparent, response: response.value(), owner: lease?.owner ?? '' };
 }

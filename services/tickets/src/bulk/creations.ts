@@ -14,6 +14,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError, mayFollowChange, notFound } from '@ticketing/errors/domain-error.ts';
 import type { AttachmentState } from '@ticketing/files/attachment.ts';
+import { mapInParallel } from '@ticketing/runtime/map-in-parallel.ts';
 import { continueTrace, renderTraceparent } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
@@ -34,6 +35,11 @@ export interface Creations {
     request: Omit<Creation, 'caller' | 'traceparent'>,
     call: Pick<Call, 'caller' | 'trace'>,
   ): Promise<CreateTicketsResponse>;
+  /**
+   * Waits until a recorded request is finished, and finishes it here if its process has died. Returns its response;
+   * undefined if it is not recorded.
+   */
+  findRepeated(id: string): Promise<CreateTicketsResponse | undefined>;
   /** Finishes the requests whose processes have died. */
   finishAbandoned(): Promise<void>;
 }
@@ -59,23 +65,19 @@ export function openCreations(deps: CreationDeps): Creations {
       () => store.renew(creation),
       renewEveryMs,
       async () => {
-        // One iterator for all workers: each takes the next row from it.
-        const remaining = (await store.readRows(creation)).values();
-        const storeRemaining = async () => {
-          for (const row of remaining) response.results[row.index] = await storeRow(deps, call, creation, row);
-        };
-        await Promise.all(Array.from({ length: concurrency }, storeRemaining));
+        await mapInParallel(await store.readRows(creation), concurrency, async (row) => {
+          response.results[row.index] = await storeRow(deps, call, creation, row);
+        });
         await store.finish(creation, toBinary(CreateTicketsResponseSchema, response));
       },
     );
     return response;
   }
 
-  /** Waits until a recorded request is finished, and finishes it here if its process has died. */
-  async function waitUntilFinished(id: string): Promise<CreateTicketsResponse> {
+  async function findRepeated(id: string): Promise<CreateTicketsResponse | undefined> {
     for (;;) {
       const response = await store.findResponse(id);
-      if (response) return fromBinary(CreateTicketsResponseSchema, response);
+      if (response !== null) return response && fromBinary(CreateTicketsResponseSchema, response);
       await finishIfAbandoned(id);
     }
   }
@@ -87,10 +89,13 @@ export function openCreations(deps: CreationDeps): Creations {
   }
 
   return {
+    findRepeated,
     async run(request, { caller, trace }) {
       const recorded = { ...request, caller: JSON.stringify(caller), traceparent: renderTraceparent(trace) };
       const creation = await store.insert(recorded);
-      return creation ? apply(creation) : waitUntilFinished(request.id);
+      const response = await (creation ? apply(creation) : findRepeated(request.id));
+      if (!response) throw new Error('the record of a request was removed while it was repeated');
+      return response;
     },
     async finishAbandoned() {
       const failures: unknown[] = [];

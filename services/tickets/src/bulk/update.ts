@@ -6,6 +6,7 @@ import {
   type UpdateTicketsResponse,
 } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
 import { DomainError } from '@ticketing/errors/domain-error.ts';
+import { mapInParallel } from '@ticketing/runtime/map-in-parallel.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
 import { renderTraceparent } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
@@ -46,12 +47,15 @@ export async function updateTickets(
     change,
     pointer: `#/tickets/${index}`,
   }));
-  await requireValidChanges(deps, elements);
+  const { idempotency } = call;
+  // A recorded bulk is not checked again: it would be refused although it is being applied.
+  const isRecorded = idempotency !== undefined && (await deps.bulks.isRecorded(idempotency.id));
+  if (!isRecorded) await requireValidChanges(deps, elements);
   const analysisRequests = elements.flatMap(({ change, refreshMode: mode }) =>
     mode === undefined ? [] : [{ ticketId: change.id ?? 0, mode }],
   );
   if (analysisRequests.length < request.tickets.length)
-    await deps.bulks.run(call.idempotency?.id ?? deps.runtime.randomUUID(), request, call);
+    await deps.bulks.run(idempotency?.id ?? deps.runtime.randomUUID(), request, call);
   await deps.requestAnalyses(analysisRequests);
   return { $typeName: 'ticketing.tickets.v1.UpdateTicketsResponse', success: true };
 }
@@ -72,6 +76,7 @@ export interface Bulks {
    * Errors: stale_version; concurrent_change, if another process has cancelled the bulk. Nothing is applied then.
    */
   run(id: string, request: UpdateTicketsRequest, call: BulkCall): Promise<void>;
+  isRecorded(id: string): Promise<boolean>;
   /**
    * Called when the ticket is reserved by a bulk: releases the reservation if the bulk has ended, finishes the bulk if its
    * process has died, and waits a moment otherwise. The caller then tries again.
@@ -159,18 +164,13 @@ export function openBulks({ store, reservations, tags, settings, customers, writ
       sla: await slaRulesWith({ settings }, await tags.tree()),
     };
     await whileRenewingLease(bulk, async () => {
-      // One iterator for all workers: each takes the next change from it.
-      const remaining = request.tickets.values();
-      const applyRemaining = async () => {
-        for (const change of remaining) {
-          const { patch, refreshMode } = readBulkElement(change);
-          if (refreshMode !== undefined) continue;
-          const plan = planPatch({ customers, runtime }, change.id ?? 0, patch, patchRequest);
-          const ofBulk = { ...plan, requestId: bulk.id, bulkId: bulk.id };
-          await commitChange({ ...writes, resolveReservation }, ofBulk).catch(ignoreDeleted);
-        }
-      };
-      await Promise.all(Array.from({ length: concurrency }, applyRemaining));
+      await mapInParallel(request.tickets, concurrency, async (change) => {
+        const { patch, refreshMode } = readBulkElement(change);
+        if (refreshMode !== undefined) return;
+        const plan = planPatch({ customers, runtime }, change.id ?? 0, patch, patchRequest);
+        const ofBulk = { ...plan, requestId: bulk.id, bulkId: bulk.id };
+        await commitChange({ ...writes, resolveReservation }, ofBulk).catch(ignoreDeleted);
+      });
       // Finished before the tickets are released: a process that took the bulk over after the release would apply it to
       // tickets that others have changed since.
       await store.finish(bulk);
@@ -202,5 +202,6 @@ export function openBulks({ store, reservations, tags, settings, customers, writ
     for (const id of await store.abandoned()) await finishIfAbandoned(id);
   }
 
-  return { run, resolveReservation, finishAbandoned };
+  const isRecorded = async (id: string) => (await store.find(id)) !== undefined;
+  return { run, isRecorded, resolveReservation, finishAbandoned };
 }

@@ -29,13 +29,18 @@ afterAll(async () => {
   await tickets.stop();
 });
 
-/** Lets the leases of dead processes expire, and runs all scheduled tasks as another process would. */
-async function finishInAnotherProcess(): Promise<void> {
+/** Lets the leases of dead processes expire. */
+async function expireLeases(): Promise<void> {
   for (const name of ['bulks', 'creations']) {
     await tickets.database
       .collection(name)
       .updateMany({ 'lease.owner': { $exists: true } }, { $set: { 'lease.expiresAt': new Date(0) } });
   }
+}
+
+/** Lets the leases of dead processes expire, and runs all scheduled tasks as another process would. */
+async function finishInAnotherProcess(): Promise<void> {
+  await expireLeases();
   for (const { run } of newProcess(tickets, database).tasks) await run();
 }
 
@@ -195,3 +200,47 @@ test('a ticket that is deleted before its bulk creation is finished is not creat
   });
   expect(deleted).toBeGreaterThan(0);
 });
+
+test.each(['bulk creation', 'bulk'])(
+  'a repeated %s that was recorded is finished, though it is not valid any more; one that was not recorded changes nothing',
+  async (kind) => {
+    const outcomes = new Set<string>();
+    let attempts = 0;
+    await crashAtEachWrite(async (nth, when) => {
+      const name = `${kind}-${attempts++}`;
+      const tag = await tickets.request('POST', '/tag', { caller: { roleId: 1 }, body: { name } });
+      const tagId: number = tag.json.id;
+      const isCreation = kind === 'bulk creation';
+      const ids = isCreation ? [] : [await post(), await post()];
+      const idempotency = { id: name, reserve: unused, reserved: () => undefined, addSubject: () => undefined };
+      const keyed = testCall({ roleId: 1 }, { idempotency });
+      const send = () => {
+        const { createTickets, updateTickets } = newProcess(tickets, database);
+        const created = { channel: Channel.CHAT, subject: name, tags: [tagId] };
+        const changes = ids.map((id) => ({ id, addTagIds: [tagId], updateMask: { paths: ['add_tag_ids'] } }));
+        return isCreation
+          ? createTickets(keyed, create(CreateTicketsRequestSchema, { tickets: [created, created] }))
+          : updateTickets(keyed, create(UpdateTicketsRequestSchema, { tickets: changes }));
+      };
+      const hasDied = await crashAtWrite(nth, when, send);
+      expect((await tickets.request('DELETE', `/tag/${tagId}`, { caller: { roleId: 1 } })).status).toBe(200);
+      await expireLeases();
+      const outcome = await send().then(
+        () => 'finished',
+        ({ reason }: { reason?: string }) => reason ?? 'failed',
+      );
+      outcomes.add(outcome);
+      const found = isCreation ? { subject: name } : { _id: { $in: ids }, version: { $gt: 1 } };
+      const changed = await tickets.database.collection('tickets').countDocuments(found as object);
+      expect([outcome, changed], `${when} write ${nth}`).toEqual(
+        outcome === 'finished' ? ['finished', 2] : ['unknown_tag', 0],
+      );
+      return hasDied;
+    });
+    expect(outcomes).toEqual(new Set(['finished', 'unknown_tag']));
+  },
+);
+
+function unused(): never {
+  throw new Error('No id of a bulk is reserved by its request.');
+}
