@@ -27,9 +27,9 @@ export function outboxPush<Event>(event: Event): { $push: { outbox: Event }; $mi
   return { $push: { outbox: event }, $min: { outboxSince: new Date() } };
 }
 
-/** Returns the outbox fields of a new document with its first event. */
-export function firstInOutbox<Event>(event: Event): { outbox: Event[]; outboxSince: Date } {
-  return { outbox: [event], outboxSince: new Date() };
+/** Returns the outbox fields of a new document with its first events. */
+export function firstInOutbox<Event>(...events: Event[]): { outbox: Event[]; outboxSince: Date } {
+  return { outbox: events, outboxSince: new Date() };
 }
 
 /** The index by which a relay finds unsent events, the oldest first. */
@@ -157,30 +157,39 @@ function toPending<Event extends { version: number }>(
   return { id: document._id, messages, unwritable, lastVersion, unsent: document.unsent };
 }
 
+/** Documents of the same version are updated together, which costs the server a third. */
 async function removeSent(documents: Documents, sent: readonly Pending[]): Promise<void> {
-  const empty = sent.map(
-    ({ id, lastVersion }): Write => ({
-      updateOne: {
-        filter: { _id: id, version: lastVersion },
+  const groups = [...Map.groupBy(sent, ({ lastVersion }) => lastVersion)].flatMap(([lastVersion, some]) =>
+    partsOf(some, removalsPerWrite).map((part) => ({ lastVersion, ids: part.map(({ id }) => id) })),
+  );
+  const empty = groups.map(
+    ({ lastVersion, ids }): Write => ({
+      updateMany: {
+        filter: { _id: { $in: ids }, version: lastVersion },
         update: { $set: { outbox: [] }, $unset: { outboxSince: 1, unsent: 1 } },
       },
     }),
   );
-  const parts = Array.from({ length: Math.ceil(empty.length / removalsPerWrite) }, (_, part) =>
-    empty.slice(part * removalsPerWrite, (part + 1) * removalsPerWrite),
-  );
+  const writeCount = Math.ceil(sent.length / removalsPerWrite);
+  const parts = partsOf(empty, Math.ceil(empty.length / writeCount));
   const results = await Promise.all(parts.map((part) => documents.bulkWrite(part, { ordered: false })));
-  if (results.reduce((sum, { matchedCount }) => sum + matchedCount, 0) === sent.length) return;
+  const matched = results.reduce((sum, { matchedCount }) => sum + matchedCount, 0);
+  if (matched === sent.length) return;
   // Newer events stay in the outbox: they were added meanwhile, or there were too many to read.
-  const shorten = sent.map(
-    ({ id, lastVersion }): Write => ({
-      updateOne: {
-        filter: { _id: id, version: { $gt: lastVersion } },
+  const shorten = groups.map(
+    ({ lastVersion, ids }): Write => ({
+      updateMany: {
+        filter: { _id: { $in: ids }, version: { $gt: lastVersion } },
         update: { $pull: { outbox: { version: { $lte: lastVersion } } }, $unset: { unsent: 1 } },
       },
     }),
   );
   await documents.bulkWrite(shorten, { ordered: false });
+}
+
+function partsOf<Item>(items: readonly Item[], length: number): Item[][] {
+  const count = Math.ceil(items.length / length);
+  return Array.from({ length: count }, (_, part) => items.slice(part * length, (part + 1) * length));
 }
 
 /** Returns the state of a document after one more failed attempt; each wait is twice as long as the one before. */
