@@ -25,23 +25,25 @@ export function splitWords(texts: readonly (string | number | null)[], maxWords 
   for (const text of texts) {
     if (text === null) continue;
     for (const [piece, written] of foldedPieces(String(text).slice(0, maxWordsTextLength))) {
-      for (const word of wordsIn(piece, written, attempts)) {
-        if (words.size >= maxWords) return [...words];
-        words.add(word.slice(0, maxWordLength));
-      }
+      eachWord(piece, written, attempts, (word) => {
+        if (words.size < maxWords) words.add(word.slice(0, maxWordLength));
+      });
+      if (words.size >= maxWords) return [...words];
     }
   }
   return [...words];
 }
 
-function* wordsIn(piece: string, written: string, attempts: PhoneAttempts): Generator<string> {
-  for (const [token] of piece.matchAll(tokens)) {
-    const plain = token.replace(/[+#]+$/, '');
-    for (const part of scriptParts(plain)) yield* isSpaceless(part) ? characterPairs(part) : [part];
-    if (plain !== token) yield token;
+function eachWord(piece: string, written: string, attempts: PhoneAttempts, add: (word: string) => void): void {
+  const hasSpaces = !anySpaceless.test(piece);
+  for (const token of piece.match(tokens) ?? []) {
+    const plain = /[+#]$/.test(token) ? token.replace(/[+#]+$/, '') : token;
+    if (hasSpaces) add(plain);
+    else for (const part of scriptParts(plain)) (isSpaceless(part) ? characterPairs(part) : [part]).forEach(add);
+    if (plain !== token) add(token);
   }
-  for (const [word] of umlautWords(written).matchAll(letterRuns)) yield word;
-  for (const number of findNumbers(piece)) yield* numberWords(number, attempts);
+  for (const word of umlautWords(written).match(letterRuns) ?? []) add(word);
+  for (const number of findNumbers(piece)) for (const word of numberWords(number, attempts)) add(word);
 }
 
 const letterRuns = /[\p{L}\p{N}]+/gu;
@@ -82,8 +84,10 @@ export interface WrittenNumber {
 
 /** Groups of digits between which people write signs; up to four letters may stand before. */
 const grouped = /(?:(?<![\p{L}\p{N}])(\p{L}{1,4})[ ./-]?|\+)?\d+(?:[ ./()\u2010-\u2015-]{1,3}\d+)*/gu;
+/** The most characters that `grouped` has before the first digit: a letter may have two. */
+const maxPrefixLength = 9;
 /** An IBAN in groups of four, as it is printed. */
-const iban = /(?<![\p{L}\p{N}])[a-z]{2}\d{2}(?: [a-z\d]{4}){2,7}(?: [a-z\d]{1,3})?(?![\p{L}\p{N}])/gu;
+const iban = /(?=[a-z]{2}\d{2} )(?<![\p{L}\p{N}])[a-z]{2}\d{2}(?: [a-z\d]{4}){2,7}(?: [a-z\d]{1,3})?(?![\p{L}\p{N}])/gu;
 /** Fewer digits are a date, or an amount. */
 const leastDigits = 5;
 const maxNumberLength = 34;
@@ -92,13 +96,29 @@ const maxGroups = 50;
 
 /** Finds the numbers in a text in lower case that have more than a few digits. An IBAN is found as another number too. */
 export function* findNumbers(text: string): Generator<WrittenNumber> {
+  if (!/\d/.test(text)) return;
   for (const { 0: written, index } of text.matchAll(iban)) {
     yield { index, text: written, letters: '', groups: written.split(' '), isIban: true };
   }
-  for (const { 0: written, 1: letters = '', index } of text.matchAll(grouped)) {
+  for (const { 0: written, 1: letters = '', index } of groupedNumbers(text)) {
     const groups = written.match(/\d+/g) ?? [];
     if (groups.join('').length < leastDigits) continue;
     yield { index, text: written, letters, groups: groups.slice(0, maxGroups), isIban: false };
+  }
+}
+
+/** Finds what `grouped` matches. It is sought from before the next digit on only, because letters are many. */
+function* groupedNumbers(text: string): Generator<RegExpExecArray> {
+  const digit = /\d/g;
+  for (let at = 0; ; ) {
+    digit.lastIndex = at;
+    const next = digit.exec(text);
+    if (!next) return;
+    grouped.lastIndex = Math.max(at, next.index - maxPrefixLength);
+    const found = grouped.exec(text);
+    if (!found) return;
+    at = grouped.lastIndex;
+    yield found;
   }
 }
 
