@@ -1,6 +1,10 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { TagChangedSchema } from '@ticketing/contracts/ticketing/events/v1/tag_changed_pb.ts';
-import { TicketChangedSchema } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import {
+  type TicketChanged,
+  TicketChangedSchema,
+  TicketChangeType,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { tagChangedTopic, ticketChangedTopic } from '@ticketing/contracts/topics.ts';
 import type { HandleEvents } from '@ticketing/events/consumer/event-handler.ts';
 import { type ProjectionParts, project } from './row/projection.ts';
@@ -15,7 +19,8 @@ export function eventHandler(parts: ProjectionParts, wakeTagRefresher: () => voi
     const changes = (byTopic.get(ticketChangedTopic.name) ?? []).map(({ value }) =>
       fromBinary(TicketChangedSchema, value),
     );
-    await project(parts, [...new Set(changes.map(({ ticketId }) => ticketId))], handlerContext);
+    const created = changes.filter(({ type }) => type === TicketChangeType.TICKET_CREATED);
+    await project(parts, idsIn(changes), handlerContext, new Set(idsIn(created)));
     const tags = (byTopic.get(tagChangedTopic.name) ?? []).map(({ value }) => fromBinary(TagChangedSchema, value));
     // A tag of version 1 is new: no row can show an older name of it.
     const changed = tags.filter(({ version }) => version > 1);
@@ -24,3 +29,5 @@ export function eventHandler(parts: ProjectionParts, wakeTagRefresher: () => voi
     wakeTagRefresher();
   };
 }
+
+const idsIn = (changes: readonly TicketChanged[]) => [...new Set(changes.map(({ ticketId }) => ticketId))];

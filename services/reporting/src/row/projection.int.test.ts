@@ -100,7 +100,7 @@ function expectedRows(model: TicketModel) {
 }
 
 type Step =
-  | { kind: 'put'; id: number; tags: number[] }
+  | { kind: 'put'; id: number; tags: number[]; isNew: boolean }
   | { kind: 'delete'; id: number }
   | { kind: 'tag'; id: number; name: string; parent: number | undefined };
 
@@ -112,6 +112,8 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
         kind: fc.constant('put' as const),
         id: fc.integer({ min: 1, max: 6 }),
         tags: fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 3 }),
+        // Right or wrong.
+        isNew: fc.boolean(),
       }),
     },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), id: fc.integer({ min: 1, max: 6 }) }) },
@@ -167,7 +169,7 @@ test('E4: whatever is duplicated, reordered or replayed, the rows show the newes
             publish(() => erase(parts, step.id, version));
           } else {
             model.put(step.id, { tagIds: step.tags, subject: `version ${history.indexOf(step)}` });
-            publish(() => project(parts, [step.id], call));
+            publish(() => project(parts, [step.id], call, step.isNew ? new Set([step.id]) : undefined));
           }
           // Each event is handled at once, later or twice, while further changes are made.
           handle(events[(order.next().value ?? 0) % Math.max(1, events.length)]);
@@ -388,6 +390,11 @@ test('E7: a row that is written while its ticket is erased ends up erased', asyn
   const ids = Array.from({ length: 200 }, (_, index) => index + 1);
   for (const id of ids) model.put(id);
   const written = model.snapshots(ids).snapshots.map((snapshot) => toRow(snapshot, new Map()));
-  await Promise.all(written.flatMap((row) => [parts.rows.put([row], 1), parts.rows.erase(row.id, row.version + 1)]));
+  await Promise.all(
+    written.flatMap((row, nth) => [
+      parts.rows.put({ rows: [row], tagRevision: 1, newIds: nth % 2 === 0 ? new Set([row.id]) : undefined }),
+      parts.rows.erase(row.id, row.version + 1),
+    ]),
+  );
   expect((await rows()).filter((row) => !('erasedAt' in row))).toEqual([]);
 });

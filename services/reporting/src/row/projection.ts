@@ -17,11 +17,17 @@ const maxReads = 20;
 
 /**
  * Updates the rows of tickets to the current state of the tickets. In whatever order and however often this runs, a row
- * ends up with the newest state of its ticket and the newest names of its tags.
+ * ends up with the newest state of its ticket and the newest names of its tags. `newIds` are those that probably have no row
+ * yet.
  *
  * Errors: concurrent_change, if tickets and tags change faster than they can be read.
  */
-export async function project(parts: ProjectionParts, ids: readonly number[], call: TicketsCall): Promise<void> {
+export async function project(
+  parts: ProjectionParts,
+  ids: readonly number[],
+  call: TicketsCall,
+  newIds?: ReadonlySet<number>,
+): Promise<void> {
   const { rows, tagRefreshes, tickets, runtime } = parts;
   let left = ids;
   await retryOnConflict(runtime, changingTooFast, async (nth) => {
@@ -32,7 +38,8 @@ export async function project(parts: ProjectionParts, ids: readonly number[], ca
     for await (const { snapshots, tags, tagRevision } of tickets.snapshots(left, call)) {
       const tagOfId = new Map(tags.map((tag) => [tag.id, tag]));
       const ofPart = snapshots.map((snapshot) => toRow(snapshot, tagOfId));
-      stale.push(...(await rows.put(ofPart, Number(tagRevision))));
+      const missing = nth === 1 ? newIds : undefined;
+      stale.push(...(await rows.put({ rows: ofPart, tagRevision: Number(tagRevision), newIds: missing })));
     }
     // If a tag has changed since, its refresh may have looked for rows before these were written: read all of them again.
     if (addCount === (await tagRefreshes.addCount())) left = stale;

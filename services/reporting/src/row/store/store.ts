@@ -1,11 +1,10 @@
 import type { Runtime } from '@ticketing/runtime/runtime.ts';
 import { storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection } from 'mongoose';
-import type { Row } from '../rules/from-snapshot.ts';
 import { type GenerationStore, openRowGenerations } from './generations.ts';
 import { type AdmitPage, countRows, type RowFilter, type RowRequest, readPages } from './read.ts';
 import { type RowDocument, rowCollection } from './schema.ts';
-import { eraseRow, putRows } from './write.ts';
+import { eraseRow, putRows, type RowsToPut } from './write.ts';
 
 /**
  * The rows of this service: one for each ticket, and a mark for each erased ticket. During a rebuild there are two
@@ -18,7 +17,7 @@ export interface RowStore extends GenerationStore {
    * Writes rows, except those whose stored row is newer or was erased. Returns the ids of the rows that must be read
    * again, because the stored row has a newer version but older tag names, or the other way round.
    */
-  put(rows: readonly Row[], tagRevision: number): Promise<number[]>;
+  put(rows: RowsToPut): Promise<number[]>;
   /** Erases the row of a ticket, so that no row of this version or an older one can be written later. */
   erase(id: number, version: number): Promise<void>;
   /** Removes a row whose ticket does not exist, unless the row has a newer version by now. */
@@ -50,11 +49,11 @@ export function rowStore(connection: Connection, runtime: Pick<Runtime, 'now' | 
   const generations = openRowGenerations(connection);
   return {
     ...generations.store,
-    put: (rows, tagRevision) =>
+    put: (rows) =>
       storeCall(async () => {
         const toReadAgain = new Set<number>();
         for (const collection of await generations.writeCollections()) {
-          for (const id of await putRows(collection, rows, tagRevision)) toReadAgain.add(id);
+          for (const id of await putRows(collection, rows)) toReadAgain.add(id);
         }
         return [...toReadAgain];
       }),

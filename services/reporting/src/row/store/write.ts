@@ -6,6 +6,14 @@ import type { mongo } from 'mongoose';
 import type { Row } from '../rules/from-snapshot.ts';
 import { type RowDocument, toDocument } from './schema.ts';
 
+/** Rows, and the version of the tag tree from which their tag names were read. */
+export interface RowsToPut {
+  rows: readonly Row[];
+  tagRevision: number;
+  /** The ids of those that are probably not stored yet. To insert a row costs the server a third of replacing it. */
+  newIds?: ReadonlySet<number> | undefined;
+}
+
 /**
  * Writes rows into a collection, except those whose stored row was erased, has a newer version or shows newer tag names.
  * Returns the ids of the rows that must be read again, because the stored row has a newer version but older tag names, or
@@ -13,27 +21,21 @@ import { type RowDocument, toDocument } from './schema.ts';
  */
 export async function putRows(
   collection: mongo.Collection<RowDocument>,
-  rows: readonly Row[],
-  tagRevision: number,
+  { rows, tagRevision, newIds }: RowsToPut,
 ): Promise<number[]> {
   if (rows.length === 0) return [];
-  const writes = rows.map((row) => ({
-    replaceOne: {
-      filter: {
-        _id: row.id,
-        version: { $lte: row.version },
-        tagRevision: { $lte: tagRevision },
-        erasedAt: null,
-      },
-      replacement: toDocument(row, tagRevision),
-      upsert: true,
-    },
-  }));
+  const writes = rows.map((row) => {
+    const document = toDocument(row, tagRevision);
+    if (newIds?.has(row.id)) return { insertOne: { document } };
+    const { id: _id, version } = row;
+    const isOlder = { _id, version: { $lte: version }, tagRevision: { $lte: tagRevision }, erasedAt: null };
+    return { replaceOne: { filter: isOlder, replacement: document, upsert: true } };
+  });
   try {
     await collection.bulkWrite(writes as never, { ordered: false });
     return [];
   } catch (error) {
-    // If the filter does not match the stored row, the upsert tries to insert the row and fails as a duplicate.
+    // There is such a row. If a filter does not match it, the upsert tries to insert a row too.
     const refused = duplicatesIn(error);
     if (!refused) throw error;
     return idsToReadAgain(
