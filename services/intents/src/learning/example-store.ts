@@ -1,6 +1,6 @@
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
-import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
+import { duplicatesIn, retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
 import { type Claimed, type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
 import { type Connection, mongo } from 'mongoose';
@@ -178,30 +178,60 @@ function openReads({ examples, format }: Parts): Pick<ExampleStore, 'counts' | '
   };
 }
 
+const unlabelled = {
+  tags: { version: 0, tagIds: [], byPerson: false },
+  revision: 0,
+  ...{ dueAt: null, attempts: 0, lastError: null, example: null, changedAt: null, lease: null },
+};
+
 async function record(
   examples: mongo.Collection<ExampleDocument>,
   changes: readonly LabelChange[],
   now: Date,
 ): Promise<void> {
-  const initial = {
-    tags: { version: 0, tagIds: [], byPerson: false },
-    revision: 0,
-    ...{ dueAt: null, attempts: 0, lastError: null, example: null, changedAt: null, lease: null },
-  };
+  // To insert the document of a new ticket costs the server a fraction of an upsert.
+  const isNew = ({ tags }: LabelChange) => tags?.version === 1;
+  const there = await insertNew(examples, changes.filter(isNew), now);
+  const writes = [...there, ...changes.filter((change) => !isNew(change))].flatMap((change) => toWrites(change, now));
+  if (writes.length > 0) await retryUpsert(() => examples.bulkWrite(writes));
+}
+
+/** Inserts the documents of new tickets. Returns the changes of those that have one already. */
+async function insertNew(
+  examples: mongo.Collection<ExampleDocument>,
+  created: readonly LabelChange[],
+  now: Date,
+): Promise<LabelChange[]> {
+  if (created.length === 0) return [];
+  const documents = created.map(({ ticketId: _id, tags = unlabelled.tags }) => ({
+    ...{ ...unlabelled, _id, revision: 1, dueAt: now },
+    tags: { ...tags, tagIds: [...tags.tagIds] },
+  }));
+  try {
+    await examples.insertMany(documents, { ordered: false });
+    return [];
+  } catch (error) {
+    const duplicates = duplicatesIn(error);
+    if (!duplicates) throw error;
+    return duplicates.flatMap((index) => created[index] ?? []);
+  }
+}
+
+function toWrites(
+  { ticketId: _id, tags, spam }: LabelChange,
+  now: Date,
+): mongo.AnyBulkWriteOperation<ExampleDocument>[] {
   const due = { dueAt: now, attempts: 0 };
-  const writes = changes.flatMap(({ ticketId: _id, tags, spam }): mongo.AnyBulkWriteOperation<ExampleDocument>[] => {
-    const again = { $inc: { revision: 1 } };
-    // A change of the text concerns only tickets that were labelled before.
-    if (!tags && !spam) return [{ updateOne: { filter: { _id }, update: { $set: due, ...again } } }];
-    const exists = { updateOne: { filter: { _id }, update: { $setOnInsert: initial }, upsert: true } };
-    const filter = tags ? { _id, 'tags.version': { $lt: tags.version } } : { _id };
-    const set = tags ? { ...due, tags: { ...tags, tagIds: [...tags.tagIds] } } : due;
-    const writesOfOne = [exists, { updateOne: { filter, update: { $set: set, ...again } } }];
-    return tags && spam
-      ? [...writesOfOne, { updateOne: { filter: { _id }, update: { $set: due, ...again } } }]
-      : writesOfOne;
-  });
-  await retryUpsert(() => examples.bulkWrite(writes));
+  const again = { $inc: { revision: 1 } };
+  // A change of the text concerns only tickets that were labelled before.
+  if (!tags && !spam) return [{ updateOne: { filter: { _id }, update: { $set: due, ...again } } }];
+  const exists = { updateOne: { filter: { _id }, update: { $setOnInsert: unlabelled }, upsert: true } };
+  const filter = tags ? { _id, 'tags.version': { $lt: tags.version } } : { _id };
+  const set = tags ? { ...due, tags: { ...tags, tagIds: [...tags.tagIds] } } : due;
+  const writesOfOne = [exists, { updateOne: { filter, update: { $set: set, ...again } } }];
+  return tags && spam
+    ? [...writesOfOne, { updateOne: { filter: { _id }, update: { $set: due, ...again } } }]
+    : writesOfOne;
 }
 
 async function* newest(
