@@ -5,23 +5,28 @@ import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/tick
 import { expect, test } from 'vitest';
 import { queueAnalyses } from './request-analyses.ts';
 
+const values = (oldValue: string | null, newValue: string) => ({
+  oldValue: fromJson(ValueSchema, oldValue),
+  newValue: fromJson(ValueSchema, newValue),
+});
 const changed = (oldValue: string | null, newValue: string) =>
   create(TicketChangedSchema, {
     ticketId: 7,
     type: TicketChangeType.TICKET_UPDATED,
-    changes: [
-      { field: 'status' },
-      { field: 'spamStatus', oldValue: fromJson(ValueSchema, oldValue), newValue: fromJson(ValueSchema, newValue) },
-    ],
+    changes: [{ field: 'status' }, { field: 'spamStatus', ...values(oldValue, newValue) }],
   });
-const created = create(TicketChangedSchema, { ticketId: 8, type: TicketChangeType.TICKET_CREATED });
+const created = (...changes: { field: string }[]) =>
+  create(TicketChangedSchema, { ticketId: 8, type: TicketChangeType.TICKET_CREATED, changes });
+const createdWith = (process: string) => created({ field: 'process', ...values('batch', process) });
 const whole = [
   { ticketId: 7, mode: 'first' },
   { ticketId: 7, mode: 'full' },
 ];
 
 test.each([
-  ['a new ticket', created, [{ ticketId: 8, mode: 'created' }]],
+  ['a new ticket', created(), [{ ticketId: 8, mode: 'created' }]],
+  ['a new ticket whose analysis was awaited', createdWith('realtime'), [{ ticketId: 8, mode: 'created' }]],
+  ['a new ticket that waits for its first reader', createdWith('false'), undefined],
   ['spam of the classifier that is clean', changed('auto_spam', 'manual_clean'), whole],
   ['a mail of a program that is clean', changed('auto_programmatic', 'manual_clean'), whole],
   ['spam of a person that is clean', changed('manual_spam', 'manual_clean'), whole],

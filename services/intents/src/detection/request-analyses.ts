@@ -60,7 +60,10 @@ export async function queueAnalyses(
 }
 
 function modesFor(change: TicketChanged): AnalysisMode[] {
-  if (change.type === TicketChangeType.TICKET_CREATED) return ['created'];
+  // Of an event of an earlier version, which does not list `process`, the analysis itself finds out.
+  if (change.type === TicketChangeType.TICKET_CREATED) {
+    return readChange(change, 'process')?.after === 'false' ? [] : ['created'];
+  }
   // The classifier may have marked it in its first analysis.
   return isFoundClean(change) ? ['first', 'full'] : [];
 }

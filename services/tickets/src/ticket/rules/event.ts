@@ -114,7 +114,7 @@ function event(
 
 /** Fields that events do not list, because every change sets them or they are derived from others. */
 const unlisted = new Set<string>([
-  ...['version', 'modifiedAt', 'process', 'interventionVersion', ...bodyFields],
+  ...['version', 'modifiedAt', 'interventionVersion', ...bodyFields],
   ...['customerTagIds', 'customerEmail'],
   ...['openingMessageId', 'incomingMessages', 'outgoingMessages', 'internalMessages', 'latestMessage'],
   ...['replyTo', 'author', 'lastMail', 'openingNotSent'],
