@@ -46,6 +46,7 @@ import { getConversation, listConversations } from './message/read.ts';
 import { replyToTicket, storeConversation } from './message/reply.ts';
 import { returnAddresses, ticketTokens } from './message/rules/outgoing-mail.ts';
 import { openMail } from './message/sender.ts';
+import { discardMessages } from './message/unseen.ts';
 import { updateConversation } from './message/update.ts';
 import { messageViews } from './message/views.ts';
 import { type MessageWordsDeps, refreshWords } from './message/words.ts';
@@ -151,6 +152,7 @@ export function openFeatures(parts: FeatureParts) {
   const drafts = { settings, tags, customers, conversationIds, runtime };
   const inserts = {
     ...{ tickets, attachments, mailQueue: mailer, runtime },
+    ...bind({ messages }, { discardMessages }),
     ...bind({ messages, tickets, settings, runtime }, { openMail }),
   };
   const ids = {
@@ -175,7 +177,7 @@ export function openFeatures(parts: FeatureParts) {
   const cursors = openCursorCodec(config.signingKeyFile);
 
   const writer = messageWriter({
-    ...{ messages, tickets, commit, attachments, textWork, customers, mailQueue: mailer, runtime },
+    ...{ messages, tickets, commit, attachments, textWork, customers, settings, mailQueue: mailer, runtime },
   });
   const viewsOfMessages = messageViews({ tickets, conversations, profiles, settings, textWork, pages });
   const requested = { writer, templates: texts, tags, attachments, tickets, settings, views: viewsOfMessages, runtime };

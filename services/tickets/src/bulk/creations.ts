@@ -19,10 +19,12 @@ import { continueTrace, renderTraceparent } from '@ticketing/runtime/trace.ts';
 import type { Call } from '@ticketing/service-kit/call/call.ts';
 import type { Caller } from '@ticketing/service-kit/identity/caller.ts';
 import { whileRenewing } from '@ticketing/store/leases/lease.ts';
-import type { MessageWriter } from '../message/add.ts';
+import type { MessageWriter, NewMessage } from '../message/add.ts';
 import { planRecord } from '../message/reply.ts';
 import { readTicketFields, type WriteTicketDeps, withFiles, writeTicket } from '../ticket/create.ts';
 import type { WriteCall } from '../ticket/insert.ts';
+import type { TicketState } from '../ticket/rules/fields.ts';
+import type { StoredTicket } from '../ticket/store/document.ts';
 import type { ClaimedCreation, Creation, CreationRow, CreationStore } from './creation-store.ts';
 
 /** Stores the tickets of recorded requests, including those of processes that have died. */
@@ -46,7 +48,7 @@ export interface Creations {
 
 export interface CreationDeps extends WriteTicketDeps {
   store: CreationStore;
-  writer: Pick<MessageWriter, 'add' | 'findKnown'>;
+  writer: Pick<MessageWriter, 'add' | 'addToNew' | 'findKnown'>;
 }
 
 const renewEveryMs = 2000;
@@ -132,13 +134,27 @@ async function storeRow(
   try {
     const request = fromBinary(CreateTicketRequestSchema, ticket);
     const fields = await patiently(() => readTicketFields(deps, call, request));
-    const content = { request, input: withFiles(fields, ownFiles) };
+    const further = messages.map((bytes, nth) => ({
+      call: partCall(`${row.index}-${nth}`, row.conversationIds[nth] ?? null),
+      id: row.conversationIds[nth],
+      request: fromBinary(StoreConversationRequestSchema, bytes),
+      attachments: filesOfMessages[nth] ?? [],
+    }));
+    const planned = further.map((message) => ({
+      call: message.call,
+      plan: (opened: TicketState) => planMessage(deps, message, opened),
+    }));
+    const content = {
+      request,
+      input: withFiles(fields, ownFiles),
+      ...(planned.length > 0 ? { addMessages: (opened: StoredTicket) => deps.writer.addToNew(opened, planned) } : {}),
+    };
     const stored = await patiently(() => writeTicket(deps, partCall(`${row.index}`, row.ticketId), content));
     id = stored.ticket.id;
-    for (const [nth, bytes] of messages.entries()) {
-      const ofMessage = partCall(`${row.index}-${nth}`, row.conversationIds[nth] ?? null);
-      const message = { ...fromBinary(StoreConversationRequestSchema, bytes), ticketId: id };
-      await patiently(() => storeMessage(deps, ofMessage, message, filesOfMessages[nth] ?? []));
+    const ticketId = id;
+    for (const message of further) {
+      if (message.id !== undefined && stored.conversationIds.includes(message.id)) continue;
+      await patiently(() => storeMessage(deps, ticketId, message));
     }
     return create(CreatedTicketSchema, { success: true, id });
   } catch (error) {
@@ -152,18 +168,31 @@ function isFirstId(name: string): boolean {
   return name === 'ticket' || name === 'conversation';
 }
 
-async function storeMessage(
-  { writes, settings, writer }: Pick<CreationDeps, 'writes' | 'settings' | 'writer'>,
-  call: WriteCall,
-  request: StoreConversationRequest,
-  attachments: readonly AttachmentState[],
-): Promise<void> {
-  const stored = await writes.tickets.find(request.ticketId);
+/** A message of a recorded request, with its files. */
+interface RecordedMessage {
+  call: WriteCall;
+  request: StoreConversationRequest;
+  attachments: readonly AttachmentState[];
+}
+
+/** Adds a message to a ticket that was there before, or one that its insertion has left out. */
+async function storeMessage(deps: CreationDeps, ticketId: number, message: RecordedMessage): Promise<void> {
+  const { writes, writer } = deps;
+  const stored = await writes.tickets.find(ticketId);
   if (!stored) throw notFound('Ticket');
-  if (await writer.findKnown(request.externalConversationId)) return;
-  const message = await planRecord({ settings }, call, request, stored.ticket);
+  if (await writer.findKnown(message.request.externalConversationId)) return;
+  const planned = await planMessage(deps, message, stored.ticket);
+  await writer.add(message.call, ticketId, planned, { read: stored });
+}
+
+async function planMessage(
+  { settings }: Pick<CreationDeps, 'settings'>,
+  { call, request, attachments }: RecordedMessage,
+  ticket: TicketState,
+): Promise<NewMessage> {
+  const message = await planRecord({ settings }, call, request, ticket);
   const { type = ContentType.TEXT, message: body = '' } = request.content ?? {};
-  await writer.add(call, request.ticketId, { ...message, type, body, attachments }, { read: stored });
+  return { ...message, type, body, attachments };
 }
 
 const attempts = 25;

@@ -4,25 +4,22 @@ import { DomainError, mayFollowChange, notFound } from '@ticketing/errors/domain
 import { claimFiles } from '@ticketing/files/attach-files.ts';
 import type { FileContext } from '@ticketing/files/file-context.ts';
 import { type Runtime, secondsNow } from '@ticketing/runtime/runtime.ts';
-import { conflict, retryOnConflict } from '@ticketing/store/document/retry-on-conflict.ts';
 import type { IdSequence } from '@ticketing/store/ids/id-sequence.ts';
 import type { CustomerDirectory } from '../customer/directory.ts';
 import { hasSameCustomer, identifyByMessage } from '../customer/identify.ts';
 import { eventHeaderFor } from '../event-header.ts';
 import { maxReferences, referencesAmong, referencesTo } from '../rules/mail-thread.ts';
+import type { ReadSettings } from '../settings.ts';
 import type { TextWork } from '../text/work.ts';
-import type { Commit } from '../ticket/commit.ts';
+import { type Commit, decideWrite } from '../ticket/commit.ts';
 import type { WriteCall } from '../ticket/insert.ts';
+import type { TicketDecision } from '../ticket/rules/decision.ts';
 import type { TicketInput, TicketState } from '../ticket/rules/fields.ts';
-import type { StoredTicket } from '../ticket/store/document.ts';
+import type { MessageWords } from '../ticket/rules/search-words.ts';
+import type { FirstChange, StoredTicket } from '../ticket/store/document.ts';
 import type { TicketStore } from '../ticket/store/store.ts';
-import { findKnownMessage, isPartOfTicket } from './checks.ts';
-import {
-  type ExternalMessageIdStore,
-  isSameMail,
-  type MailIdentity,
-  type MessageReference,
-} from './external-id-store.ts';
+import { findKnownMessage } from './checks.ts';
+import type { ExternalMessageIdStore, MailIdentity, MessageReference } from './external-id-store.ts';
 import { decideAddedMessage, isParticipant, type MessageContext } from './rules/decision.ts';
 import {
   type ConversationInput,
@@ -33,6 +30,7 @@ import {
 } from './rules/fields.ts';
 import type { MailDocument } from './schema.ts';
 import type { ConversationStore } from './store.ts';
+import { discard, storeUnseen } from './unseen.ts';
 import type { ShownConversation } from './views.ts';
 import { messageWords } from './words.ts';
 
@@ -79,15 +77,30 @@ export interface AddMessageDeps {
   attachments: FileContext;
   textWork: TextWork;
   customers: CustomerDirectory;
+  settings: ReadSettings;
   /** Notified when a mail is queued. */
   mailQueue: { wake(): void };
   runtime: Runtime;
+}
+
+/** A message for a ticket that is not inserted yet, and the call that stores it. */
+export interface PlannedMessage {
+  call: WriteCall;
+  plan(ticket: TicketState): Promise<NewMessage>;
+}
+
+/** A new ticket with messages that were added to it, and how each of them has changed it. */
+export interface TicketWithMessages {
+  stored: StoredTicket;
+  changes: readonly FirstChange[];
 }
 
 /** Adds messages to tickets. */
 export interface MessageWriter {
   /** Errors: those of `addMessage`. */
   add(call: WriteCall, ticketId: number, message: NewMessage, options?: MessageOptions): Promise<AddedMessage>;
+  /** Errors: those of `addToNewTicket`. */
+  addToNew(opened: StoredTicket, messages: readonly PlannedMessage[]): Promise<TicketWithMessages>;
   /** Errors: those of `addDraft`. */
   addDraft(call: WriteCall, ticketId: number, message: NewMessage): Promise<AddedMessage>;
   /**
@@ -103,6 +116,7 @@ export function messageWriter(deps: AddMessageDeps): MessageWriter {
   const { tickets, messages } = deps;
   return {
     add: (call, ticketId, message, options) => addMessage(deps, call, ticketId, message, options),
+    addToNew: (opened, planned) => addToNewTicket(deps, opened, planned),
     addDraft: (call, ticketId, message) => addDraft(deps, call, ticketId, message),
     findRepeated: (call, ticketId) => findRepeated(deps, call, ticketId),
     findKnown: (externalId) => findKnownMessage({ ...messages, tickets }, externalId),
@@ -137,25 +151,18 @@ async function addMessage(
   const id = await newConversationId(deps, call);
   const proposed = await newConversation(deps, call, message, { ticketId, id });
   const mail = await newMail(deps, proposed, read);
-  const claimed = await storeMessage(deps, proposed, { mail, identity, assignRawMail });
+  const claimed = await storeUnseen(deps, proposed, { mail, identity, assignRawMail });
   if ('known' in claimed) return { ...claimed.known, isInserted: false, isTaken: claimed.isTaken };
   const { conversation, isInserted } = claimed;
   const identified = await identifyBy(deps, conversation, { ...options, read });
   let hasOpened: boolean | undefined;
   try {
     const words = await messageWords(deps.textWork, conversation, call.caller);
+    const context = { ...options, isMail: identity !== undefined, identified, words };
     await deps.commit({
       ticketId,
       decide(stored) {
-        // A repeated request, or one that took over the message of another process.
-        if (stored.conversationIds.includes(conversation.id)) return {};
-        // A full ticket gets the note of a failure too.
-        if (!options.failed) requireRoom(stored);
-        const header = eventHeaderFor(deps, call);
-        const input = identified(stored.ticket);
-        const isMail = identity !== undefined;
-        const context = { ...options, isMail, input, words, now: secondsNow(deps.runtime), header };
-        const decision = decideAddedMessage(stored.ticket, conversation, context);
+        const decision = decideMessage(deps, call, stored, { conversation, context });
         hasOpened = decision.change?.changed.includes('status');
         return decision;
       },
@@ -169,6 +176,78 @@ async function addMessage(
   if (conversation.deliveryStatus === DeliveryStatus.QUEUED) deps.mailQueue.wake();
   const shown = isInserted ? { conversation, isDraft: false } : undefined;
   return { ticketId, conversationId: conversation.id, isInserted, hasOpened, shown };
+}
+
+/** Decides how a message changes its ticket, unless that has it already. Errors: too_many_messages. */
+function decideMessage(
+  deps: AddMessageDeps,
+  call: WriteCall,
+  stored: StoredTicket,
+  {
+    conversation,
+    context: { identified, ...context },
+  }: {
+    conversation: ConversationState;
+    context: Omit<MessageContext, 'now' | 'header' | 'input'> & { identified(ticket: TicketState): TicketInput };
+  },
+): TicketDecision {
+  // A repeated request, or one that took over the message of another process.
+  if (stored.conversationIds.includes(conversation.id)) return {};
+  // A full ticket gets the note of a failure too.
+  if (!context.failed) requireRoom(stored);
+  const input = identified(stored.ticket);
+  const header = eventHeaderFor(deps, call);
+  return decideAddedMessage(stored.ticket, conversation, { ...context, input, now: secondsNow(deps.runtime), header });
+}
+
+/**
+ * Adds messages to a ticket that is still to be inserted, as `addMessage` would one after the other: they are stored
+ * unseen, and the insertion of the ticket with the changes makes all of them part of it. One that is part of another ticket
+ * is left out. If a message cannot be stored, it and those after it are left to `addMessage`.
+ *
+ * Errors: those that may follow a change of `addMessage`.
+ */
+async function addToNewTicket(
+  deps: AddMessageDeps,
+  opened: StoredTicket,
+  messages: readonly PlannedMessage[],
+): Promise<TicketWithMessages> {
+  const prepared = await Promise.all(messages.map((message) => prepare(deps, opened.ticket, message)));
+  const failed = prepared.indexOf(undefined);
+  let stored = opened;
+  const changes: FirstChange[] = [];
+  for (const message of prepared.slice(0, failed === -1 ? undefined : failed)) {
+    if (!message || message === 'known') continue;
+    const { call, conversation, words } = message;
+    const identified = await identifyBy(deps, conversation, { read: stored });
+    const context = { isMail: false, identified, words };
+    const { change, conversation: step } = await decideWrite(deps.settings, stored, (current) =>
+      decideMessage(deps, call, current, { conversation, context }),
+    );
+    if (!change) continue;
+    const at = new Date(secondsNow(deps.runtime) * 1000);
+    changes.push({ change, conversation: step, appliedRequest: call.idempotency && { id: call.idempotency.id, at } });
+    stored = { ...stored, ticket: change.after, conversationIds: [...stored.conversationIds, conversation.id] };
+  }
+  return { stored, changes };
+}
+
+/** Stores a message of a new ticket unseen. Undefined: it was refused; `known`: it is part of another ticket. */
+async function prepare(
+  deps: AddMessageDeps,
+  ticket: TicketState,
+  { call, plan }: PlannedMessage,
+): Promise<{ call: WriteCall; conversation: ConversationState; words: MessageWords } | 'known' | undefined> {
+  try {
+    const id = await newConversationId(deps, call);
+    const proposed = await newConversation(deps, call, await plan(ticket), { ticketId: ticket.id, id });
+    const words = await messageWords(deps.textWork, proposed, call.caller);
+    const claimed = await storeUnseen(deps, proposed, { mail: null });
+    return 'known' in claimed ? 'known' : { call, conversation: claimed.conversation, words };
+  } catch (error) {
+    if (!(error instanceof DomainError) || mayFollowChange(error)) throw error;
+    return undefined;
+  }
 }
 
 /**
@@ -265,78 +344,6 @@ async function newConversation(
   return { ...initialConversation, createdAt: now, ...message, ...texts, modifiedAt: now, ...ids };
 }
 
-/** A message that is stored and has its external id, or the one that is known by that id. */
-type Claimed = { conversation: ConversationState; isInserted: boolean } | { known: MessageReference; isTaken: boolean };
-
-/** Stores a message unseen, and then claims its external id. `mail` is its sending, `identity` the mail that it is made of. */
-async function storeMessage(
-  deps: AddMessageDeps,
-  proposed: ConversationState,
-  parts: { mail: MailDocument | null; identity: MailIdentity | undefined } & Pick<MessageOptions, 'assignRawMail'>,
-): Promise<Claimed> {
-  const { messages, attachments } = deps;
-  const { id: conversationId, ticketId } = proposed;
-  await claimFiles(attachments, ticketId, proposed.attachments);
-  await parts.assignRawMail?.({ ticketId, conversationId });
-  const { conversation, isInserted } = await insertUnseen(deps, proposed, parts.mail);
-  if (conversation.externalConversationId === null) return { conversation, isInserted };
-  const { owner, isKnown, isTaken } = await claimExternalId(
-    deps,
-    conversation.externalConversationId,
-    conversation,
-    parts.identity,
-  );
-  if (owner.conversationId === conversation.id) return { conversation, isInserted };
-  if (isInserted) await messages.conversations.remove(conversation.id);
-  if (isKnown || isTaken) return { known: owner, isTaken };
-  // The claim belongs to a process that died before its message was part of the ticket, or that is about to add it.
-  // This process uses the id of that message, so that it is added once, whichever process is first.
-  return storeMessage(deps, { ...conversation, id: owner.conversationId }, parts);
-}
-
-/**
- * Claims an external id for a message. Returns the message that has it, and whether that is part of its ticket: another
- * message keeps it if it is, or if it belongs to the same ticket or to another mail.
- */
-function claimExternalId(
-  { messages: { externalMessageIds }, tickets, runtime }: AddMessageDeps,
-  externalId: string,
-  { id: conversationId, ticketId }: ConversationState,
-  mail: MailIdentity | undefined,
-): Promise<{ owner: MessageReference; isKnown: boolean; isTaken: boolean }> {
-  const own = { ticketId, conversationId };
-  return retryOnConflict(runtime, 'The message is being changed too often.', async () => {
-    const { mail: claimedFor, ...claimed } = await externalMessageIds.claim(externalId, { ...own, mail });
-    if (claimed.conversationId === conversationId) return { owner: own, isKnown: false, isTaken: false };
-    const isTaken = mail !== undefined && isSameMail({ ...claimed, mail: claimedFor }, mail, ticketId) === false;
-    const isKnown = !isTaken && (await isPartOfTicket({ tickets }, claimed));
-    if (isTaken || isKnown || claimed.ticketId === ticketId) return { owner: claimed, isKnown, isTaken };
-    const isReplaced = await externalMessageIds.replace(externalId, claimed, { ...own, mail });
-    return isReplaced ? { owner: own, isKnown: false, isTaken: false } : conflict;
-  });
-}
-
-/**
- * Inserts a message. A taken id belongs to a repeated request, or to a process that died: then the message that was
- * stored first applies, because it may be sent already. It counts as unseen from now on, so that the sweeper does not
- * remove it.
- */
-function insertUnseen(
-  { messages, runtime }: AddMessageDeps,
-  proposed: ConversationState,
-  mail: MailDocument | null,
-): Promise<{ conversation: ConversationState; isInserted: boolean }> {
-  const { conversations } = messages;
-  return retryOnConflict(runtime, 'The message is being changed too often.', async () => {
-    const isInserted = await conversations.insert(proposed, mail);
-    if (isInserted) return { conversation: proposed, isInserted };
-    const isKept = await conversations.setUnseen(proposed.id);
-    const stored = isKept ? await conversations.find(proposed.id) : undefined;
-    // If there is none, the sweeper has removed it between the operations.
-    return stored ? { conversation: stored.conversation, isInserted } : conflict;
-  });
-}
-
 /**
  * Identifies the customer of a ticket by an incoming message. Returns a function from the ticket, as it is when the
  * message is added, to the fields to set: none if its customer was changed meanwhile. A stranger does not become the
@@ -364,9 +371,4 @@ export function requireRoom({ conversationIds }: Pick<StoredTicket, 'conversatio
 
 function tooMany(what: string): DomainError {
   return new DomainError('failed_precondition', 'too_many_messages', `The ticket has ${what}, which is the most.`);
-}
-
-async function discard({ conversations, externalMessageIds }: MessageStores, id: number): Promise<void> {
-  await externalMessageIds.freeMessage(id);
-  await conversations.remove(id);
 }

@@ -61,7 +61,7 @@ export async function deleteConversation(
 }
 
 export interface SweepDeps {
-  tickets: Pick<TicketStore, 'findMessages'>;
+  tickets: Pick<TicketStore, 'findMessageIds'>;
   messages: MessageStores;
 }
 
@@ -77,10 +77,13 @@ export async function sweepUnseenMessages({ tickets, messages: stores }: SweepDe
     find: (limit) => conversations.unseenFor(unseenMs, limit),
     async settle(unseen) {
       const ids = await readMessageIds(tickets, unseen);
-      for (const one of unseen) {
-        const { messages, drafts } = ids.get(one.ticketId) ?? none;
-        if (messages.has(one.id) || drafts.has(one.id)) await conversations.setSeen(one);
-        else if (await conversations.removeUnseen(one)) await externalMessageIds.freeMessage(one.id);
+      const isSeen = ({ id, ticketId }: { id: number; ticketId: number }) => {
+        const { messages, drafts } = ids.get(ticketId) ?? none;
+        return messages.has(id) || drafts.has(id);
+      };
+      await conversations.setSeen(unseen.filter(isSeen));
+      for (const one of unseen.filter((each) => !isSeen(each))) {
+        if (await conversations.removeUnseen(one)) await externalMessageIds.freeMessage(one.id);
       }
     },
   });
@@ -112,17 +115,20 @@ interface TicketIds {
 
 const none: TicketIds = { messages: new Set(), drafts: new Set() };
 
+/** How many tickets are read at once: each may have 10,000 messages. */
+const ticketsAtOnce = 50;
+
 async function readMessageIds(
   tickets: SweepDeps['tickets'],
   unseen: readonly { ticketId: number }[],
 ): Promise<ReadonlyMap<number, TicketIds>> {
+  const ticketIds = [...new Set(unseen.map((one) => one.ticketId))];
   const found = new Map<number, TicketIds>();
-  for (const ticketId of new Set(unseen.map((one) => one.ticketId))) {
-    const messages = await tickets.findMessages(ticketId);
-    if (!messages) continue;
-    const { conversationIds, draftIds, openingMessageId } = messages;
-    const opening = openingMessageId === null ? [] : [openingMessageId];
-    found.set(ticketId, { messages: new Set([...opening, ...conversationIds]), drafts: new Set(draftIds) });
+  for (let at = 0; at < ticketIds.length; at += ticketsAtOnce) {
+    for (const [id, read] of await tickets.findMessageIds(ticketIds.slice(at, at + ticketsAtOnce))) {
+      const opening = read.openingMessageId === null ? [] : [read.openingMessageId];
+      found.set(id, { messages: new Set([...opening, ...read.conversationIds]), drafts: new Set(read.draftIds) });
+    }
   }
   return found;
 }

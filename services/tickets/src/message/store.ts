@@ -1,7 +1,8 @@
 import { Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
+import { batchedInsert } from '@ticketing/store/document/batched-insert.ts';
 import type { Query } from '@ticketing/store/document/field-query.ts';
-import { isDuplicateKey, storeCall } from '@ticketing/store/document/store-error.ts';
+import { storeCall } from '@ticketing/store/document/store-error.ts';
 import type { Connection } from 'mongoose';
 import type { MessageDelivery } from '../ticket/rules/intent.ts';
 import type { MessageReference } from './external-id-store.ts';
@@ -103,14 +104,15 @@ export interface ConversationStore {
   unseenFor(ms: number, limit: number): Promise<UnseenMessage[]>;
   /** Marks a message as unseen from now on. Returns false if there is no such message. */
   setUnseen(id: number): Promise<boolean>;
-  /** Records that its ticket has a message, unless the message was marked again since it was read. */
-  setSeen(unseen: UnseenMessage): Promise<void>;
+  /** Records that their tickets have messages, except those that were marked again since they were read together. */
+  setSeen(unseen: readonly UnseenMessage[]): Promise<void>;
   /** Removes a message, unless it was marked again or seen since it was read. Returns whether it was removed. */
   removeUnseen(unseen: UnseenMessage): Promise<boolean>;
 }
 
 export function conversationStore(connection: Connection): ConversationStore {
   const conversations = conversationCollection(connection);
+  const insertDocument = batchedInsert(conversations);
   const toStored = (document: ConversationDocument): StoredConversation => ({
     conversation: fromDocument(document),
     revision: document.revision,
@@ -120,16 +122,9 @@ export function conversationStore(connection: Connection): ConversationStore {
   });
   return {
     insert: (conversation, mail) =>
-      storeCall(async () => {
-        const document = { ...toDocument(conversation, mail), unseenSince: new Date(serverTime(connection)) };
-        try {
-          await conversations.insertOne(document);
-          return true;
-        } catch (error) {
-          if (isDuplicateKey(error)) return false;
-          throw error;
-        }
-      }),
+      storeCall(() =>
+        insertDocument({ ...toDocument(conversation, mail), unseenSince: new Date(serverTime(connection)) }),
+      ),
     find: (id) =>
       storeCall(async () => {
         const found = await conversations.findOne({ _id: id });
@@ -265,8 +260,13 @@ export function conversationStore(connection: Connection): ConversationStore {
         return matchedCount === 1;
       });
     },
-    async setSeen({ id, unseenSince }) {
-      await storeCall(() => conversations.updateOne({ _id: id, unseenSince }, { $unset: { unseenSince: 1 } }));
+    async setSeen(unseen) {
+      if (unseen.length === 0) return;
+      const ids = unseen.map(({ id }) => id);
+      // One that was marked again has a later time than any of those that were read.
+      const newest = new Date(Math.max(...unseen.map(({ unseenSince }) => unseenSince.getTime())));
+      const isAsRead = { _id: { $in: ids }, unseenSince: { $lte: newest } };
+      await storeCall(() => conversations.updateMany(isAsRead, { $unset: { unseenSince: 1 } }));
     },
     removeUnseen: ({ id, unseenSince }) =>
       storeCall(async () => (await conversations.deleteOne({ _id: id, unseenSince })).deletedCount === 1),

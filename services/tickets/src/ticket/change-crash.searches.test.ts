@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { ContentType } from '@ticketing/contracts/ticketing/tickets/v1/conversation_pb.ts';
 import { Channel, Direction } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
@@ -14,6 +15,7 @@ import { testCall } from '@ticketing/testkit/test-call.ts';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startHarness, type TicketsHarness } from '../../test/harness.ts';
 import { newProcess } from '../../test/new-process.ts';
+import { closedAfterMs } from './store/closed-id-store.ts';
 
 const call = testCall({ roleId: 1 });
 let tickets: TicketsHarness;
@@ -185,8 +187,9 @@ test('a ticket that is deleted before its bulk creation is finished is not creat
   let deleted = 0;
   await crashAtEachWrite(async (nth, when) => {
     const name = `deleted-${attempts++}`;
-    const ticket = { channel: Channel.CHAT, subject: name };
-    const request = create(CreateTicketsRequestSchema, { tickets: [ticket, { ...ticket, externalTicketId: name }] });
+    const request = create(CreateTicketsRequestSchema, {
+      tickets: [withMessage(name), { ...withMessage(name), externalTicketId: name }],
+    });
     const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).createTickets(call, request));
     const stored = await tickets.database.collection<{ _id: number }>('tickets').find({ subject: name }).toArray();
     for (const { _id: ticketId } of stored) {
@@ -196,9 +199,54 @@ test('a ticket that is deleted before its bulk creation is finished is not creat
     await finishInAnotherProcess();
     const again = await tickets.database.collection('tickets').countDocuments({ subject: name });
     expect([0, 2]).toContain(again + stored.length);
+    // Nothing of a deleted ticket comes back.
+    for (const { _id: ticketId } of stored) {
+      for (const collection of ['conversations', 'externalMessageIds']) {
+        expect(await tickets.database.collection(collection).countDocuments({ ticketId }), collection).toBe(0);
+      }
+    }
     return hasDied;
   });
   expect(deleted).toBeGreaterThan(0);
+});
+
+test('if ids of a bulk creation became void before it is finished, its tickets get others, with their messages', async () => {
+  let attempts = 0;
+  let closings = 0;
+  let replaced = 0;
+  await crashAtEachWrite(async (nth, when) => {
+    const name = `void-${attempts++}`;
+    const request = create(CreateTicketsRequestSchema, {
+      tickets: [withMessage(name), { ...withMessage(name), externalTicketId: name }],
+    });
+    const hasDied = await crashAtWrite(nth, when, () => newProcess(tickets, database).createTickets(call, request));
+    const later = await post();
+    const { closedIds } = newProcess(tickets, database);
+    for (const _ of [1, 2, 3]) {
+      closings += 1;
+      await closedIds.close(new Date(Date.now() + closings * closedAfterMs));
+    }
+    await finishInAnotherProcess();
+    const stored = await tickets.database
+      .collection<{ _id: number; conversationIds: number[] }>('tickets')
+      .find({ subject: name })
+      .toArray();
+    expect([0, 2]).toContain(stored.length);
+    for (const { _id: ticketId, conversationIds } of stored) {
+      if (ticketId > later) replaced += 1;
+      const messages = await tickets.database.collection('conversations').find({ ticketId }).toArray();
+      expect(messages.map(({ _id }) => _id)).toEqual(conversationIds);
+      expect(messages, `${when} write ${nth}`).toHaveLength(1);
+    }
+    return hasDied;
+  });
+  expect(replaced).toBeGreaterThan(0);
+});
+
+/** A ticket with a message, for a bulk creation. */
+const withMessage = (name: string) => ({
+  ...{ channel: Channel.CHAT, subject: name },
+  messages: [{ content: { message: name, type: ContentType.TEXT }, externalConversationId: randomUUID() }],
 });
 
 test.each(['bulk creation', 'bulk'])(

@@ -117,6 +117,20 @@ async function endAutoExecution(
   return withAutoExecution(ticket, change, { isByPerson, spamTagId });
 }
 
+/** Decides on a ticket as it counts now, and adds the effects that every change has. */
+export async function decideWrite(
+  settings: ReadSettings,
+  before: StoredTicket,
+  decide: (stored: StoredTicket) => TicketDecision,
+): Promise<TicketDecision> {
+  const current = await withoutDeletedSubchannel(settings, before);
+  const decision = decide(current);
+  const change = decision.change && (await endAutoExecution(settings, current, decision.change));
+  // A deleted subchannel is dropped with the next change; dropping it alone is no change.
+  if (!change || current === before) return { ...decision, change };
+  return { ...decision, change: { ...change, changed: [...change.changed, droppedField] } };
+}
+
 /** The ticket after the write, or why nothing was written: a bulk has reserved it, or (null) another write came first. */
 type Outcome = { stored: StoredTicket } | { reservedBy: string | null };
 
@@ -130,12 +144,9 @@ async function attemptWrite(
   if (isApplied(before, requestId)) return { stored: before };
   if (before.reservedBy !== null && before.reservedBy !== bulkId) return { reservedBy: before.reservedBy };
   if (facts && !hasSameCustomer(before.ticket, facts.before)) return { reservedBy: null };
-  const current = await withoutDeletedSubchannel(settings, before);
-  const decision = decide(current, facts?.input ?? {});
-  const { workedOn, conversation } = decision;
-  const decided = decision.change && (await endAutoExecution(settings, current, decision.change));
-  // A deleted subchannel is dropped with the next change; dropping it alone is no change.
-  const change = decided && current !== before ? { ...decided, changed: [...decided.changed, droppedField] } : decided;
+  const { change, workedOn, conversation } = await decideWrite(settings, before, (current) =>
+    decide(current, facts?.input ?? {}),
+  );
   const stored = { ...before, ...(workedOn ? { workedOn: workedOn.after } : {}) };
   if (!change) {
     if (workedOn) await tickets.setWorkedOn(ticketId, workedOn);

@@ -25,7 +25,7 @@ import type { TagStore } from '../tag/store.ts';
 import type { TextWork } from '../text/work.ts';
 import { type CheckDeps, findSubchannelViolations } from './checks.ts';
 import { type ChangePlan, type Commit, isApplied, previewChange } from './commit.ts';
-import { decideTicket, type TicketDraft, type WriteCall } from './insert.ts';
+import { type AddMessages, decideTicket, type InsertOptions, type TicketDraft, type WriteCall } from './insert.ts';
 import { readSlaRules, ticketInputReader } from './patch.ts';
 import { followCustomer } from './refresh-customer.ts';
 import { decideFields } from './rules/decision.ts';
@@ -60,7 +60,7 @@ export interface TicketWrites {
   /** Reads all that a new ticket depends on (`draftTicket`). */
   draft(call: WriteCall, input: TicketInput, ids: { id: number; openingMessageId?: number }): Promise<TicketDraft>;
   /** Inserts a ticket; undefined if its id is taken (`insertTicket`). */
-  insert(call: WriteCall, ticket: TicketState, options?: { sendsMessage?: boolean }): Promise<StoredTicket | undefined>;
+  insert(call: WriteCall, ticket: TicketState, options?: InsertOptions): Promise<StoredTicket | undefined>;
   commit: Commit;
   runtime: Runtime;
 }
@@ -83,6 +83,8 @@ export interface TicketContent {
    * that this sets.
    */
   render?: ((stored: StoredTicket, options?: { isToBeSent?: boolean }) => Promise<TicketInput>) | undefined;
+  /** Adds messages to the ticket, if it is new. */
+  addMessages?: AddMessages;
 }
 
 const readInput = ticketInputReader(CreateTicketRequestSchema);
@@ -178,8 +180,7 @@ async function insertWithId(
   const repeated = content.render ? await findRepeated() : undefined;
   if (repeated) return repeated;
   const ticket = await planTicket(deps, call, content, id);
-  const options = { sendsMessage: sendsMessage(content.request, ticket) };
-  const stored = (await insert(call, ticket, options)) ?? (await findRepeated());
+  const stored = (await insert(call, ticket, insertOptions(content, ticket))) ?? (await findRepeated());
   if (stored || (await ids.isVoid(id))) return stored;
   throw call.idempotency ? notFound('Ticket') : new Error('a new id was taken');
 }
@@ -210,7 +211,7 @@ async function upsertOnce(
     if (!isReserved) ids.sequence.release(id);
     return conflict;
   }
-  const inserted = await insert(call, ticket, { sendsMessage: sendsMessage(content.request, ticket) });
+  const inserted = await insert(call, ticket, insertOptions(content, ticket));
   if (inserted) return inserted;
   // The ticket was deleted before.
   const isDeleted = !(await tickets.find(id));
@@ -230,6 +231,10 @@ async function newId(
   return reserved === undefined || (mayBeVoid && (await ids.isVoid(reserved)))
     ? { id: await next(), isReserved: false }
     : { id: reserved, isReserved: true };
+}
+
+function insertOptions({ request, addMessages }: TicketContent, ticket: TicketState): InsertOptions {
+  return { sendsMessage: sendsMessage(request, ticket), addMessages };
 }
 
 /** Whether the first message of a ticket is sent, if its direction is out. One that left elsewhere before is not. */

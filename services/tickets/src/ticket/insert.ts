@@ -14,7 +14,7 @@ import { createdEvent } from './rules/event.ts';
 import type { TicketInput, TicketState } from './rules/fields.ts';
 import { type ProgramRules, withHeaderRule } from './rules/spam.ts';
 import { programRules } from './rules/subchannels.ts';
-import { newStoredTicket, type StoredTicket } from './store/document.ts';
+import { type FirstChange, newStoredTicket, type StoredTicket } from './store/document.ts';
 import type { TicketStore } from './store/store.ts';
 
 /** The caller that writes, and its request. */
@@ -71,30 +71,43 @@ export interface Opening {
   ticket: TicketState;
 }
 
+/** How a ticket is inserted. */
+export interface InsertOptions {
+  /** Whether its first message is sent as a mail, if its direction is out. */
+  sendsMessage?: boolean;
+  /** Adds messages to it before it is inserted; returns it with them, and how each of them has changed it. */
+  addMessages?: AddMessages | undefined;
+}
+
+/** Adds messages to a ticket that is still to be inserted. */
+export type AddMessages = (opened: StoredTicket) => Promise<{ stored: StoredTicket; changes: readonly FirstChange[] }>;
+
 interface InsertDeps {
-  tickets: Pick<TicketStore, 'insert'>;
+  tickets: Pick<TicketStore, 'find' | 'insert'>;
   attachments: Pick<FileContext, 'files'>;
   /** Stores the first message of a ticket, unseen, if it is sent as a mail. */
   openMail(call: WriteCall, ticket: TicketState): Promise<Opening>;
+  /** Removes the messages that were stored for a ticket. */
+  discardMessages(ticketId: number): Promise<void>;
   /** Notified when a mail is queued. */
   mailQueue: { wake(): void };
   runtime: Runtime;
 }
 
 /**
- * Inserts a ticket; with `sendsMessage`, its first message is sent as a mail if its direction is out. Returns undefined if
- * the id of the ticket is taken.
+ * Inserts a ticket. Returns undefined if its id is taken.
  *
  * The steps, and what is left if the process dies after one of them:
  * 1. The files get the ticket as their owner: the sweeper of files removes them.
- * 2. The first message is stored unseen, with its `Message-ID`: the sweeper of unseen messages removes both.
- * 3. The ticket is inserted with its event: everything is visible. The mailer finds the mail even if nothing wakes it.
+ * 2. The first message is stored unseen, with its `Message-ID`, and then the other ones: the sweeper of unseen messages
+ *    removes them.
+ * 3. The ticket is inserted with its events: everything is visible. The mailer finds the mail even if nothing wakes it.
  */
 export async function insertTicket(
   deps: InsertDeps,
   call: WriteCall,
   decided: TicketState,
-  { sendsMessage = false }: { sendsMessage?: boolean } = {},
+  { sendsMessage = false, addMessages }: InsertOptions = {},
 ): Promise<StoredTicket | undefined> {
   const appliedRequest = call.idempotency && {
     id: call.idempotency.id,
@@ -104,7 +117,13 @@ export async function insertTicket(
   await claimFiles(deps.attachments, decided.id, decided.attachments);
   const { conversationId, ticket }: Opening = sendsMessage ? await deps.openMail(call, decided) : { ticket: decided };
   const conversationIds = conversationId === undefined ? [] : [conversationId];
-  if (!(await deps.tickets.insert(ticket, { event, appliedRequest, conversationIds }))) return undefined;
+  const opened = { ...newStoredTicket(ticket), conversationIds };
+  const { stored, changes } = addMessages ? await addMessages(opened) : { stored: opened, changes: [] };
+  const parts = { event, appliedRequest, conversationIds: [...conversationIds], changes };
+  if (!(await deps.tickets.insert(stored.ticket, parts))) {
+    if (addMessages && !(await deps.tickets.find(decided.id))) await deps.discardMessages(decided.id);
+    return undefined;
+  }
   if (conversationIds.length > 0) deps.mailQueue.wake();
-  return { ...newStoredTicket(ticket), conversationIds };
+  return stored;
 }

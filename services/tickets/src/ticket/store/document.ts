@@ -98,37 +98,58 @@ export interface NewTicketParts {
   event: TicketEvent;
   /** The request that creates it, if it may be repeated. */
   appliedRequest?: AppliedRequest | undefined;
-  /** The messages that it has from the beginning, by id. */
-  conversationIds?: number[];
+  /** Its first message, by id, if that is stored apart. */
+  conversationIds?: readonly number[];
+  /** The changes that are stored with it. */
+  changes?: readonly FirstChange[];
 }
 
-/** The document of a new ticket with its search words, and those of its first message if that is stored apart. */
+/** A change of a ticket that is stored with it: a message that it has from the beginning. */
+export type FirstChange = Pick<TicketUpdate, 'change' | 'appliedRequest' | 'conversation'>;
+
+/**
+ * The document of a new ticket, as the changes leave it, with its search words; `ofFirst` are those of its first message if
+ * that is stored apart.
+ */
 export function toDocument(
   ticket: TicketState,
   words: string[],
-  { event, appliedRequest, conversationIds = [] }: NewTicketParts,
-  ofMessage?: MessageWords,
+  { event, appliedRequest, conversationIds = [], changes = [] }: NewTicketParts,
+  ofFirst?: MessageWords,
 ): TicketDocument {
+  const added = changes.flatMap(({ conversation }) => conversation?.added ?? []);
   return {
     _id: ticket.id,
     ...storedFields(ticket, ticketFieldNames),
     ...orderFields(ticket),
     words,
-    messageWords: [...(ofMessage?.words ?? [])],
-    noteWords: [],
-    wordBytes: { ...noWords, messageWords: ofMessage?.bytes ?? 0 },
+    ...collectWords([ofFirst, ...changes.map(({ conversation }) => conversation?.words)]),
     wordsRules,
     version: ticket.version,
     workedOn: {},
     manualWorkEntries: 0,
     worklog: [],
-    appliedRequests: appliedRequest === undefined ? [] : [appliedRequest],
+    appliedRequests: [appliedRequest, ...changes.map((one) => one.appliedRequest)].filter((one) => one !== undefined),
     reservedBy: null,
-    conversationIds,
+    conversationIds: [...conversationIds, ...added],
     draftIds: [],
     hasSessions: false,
-    ...firstInOutbox(event),
+    ...firstInOutbox(event, ...changes.map(({ change }) => change.event)),
   };
+}
+
+/** The search words of messages, as far as there is room for them. */
+function collectWords(
+  messages: readonly (MessageWords | undefined)[],
+): Pick<TicketDocument, 'messageWords' | 'noteWords' | 'wordBytes'> {
+  const words = { messageWords: new Set<string>(), noteWords: new Set<string>() };
+  const wordBytes = { ...noWords };
+  for (const found of messages) {
+    if (!found) continue;
+    for (const word of wordsWithRoom(wordBytes, found)) words[found.field].add(word);
+    wordBytes[found.field] += found.bytes;
+  }
+  return { messageWords: [...words.messageWords], noteWords: [...words.noteWords], wordBytes };
 }
 
 /** The fields of the ticket of a document. A field that was not read from the database has its initial value. */

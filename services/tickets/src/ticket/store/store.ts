@@ -49,6 +49,8 @@ export interface TicketStore {
   isDeleted(id: number): Promise<boolean>;
   /** Finds which messages a ticket has, and which files it lists. */
   findMessages(id: number): Promise<TicketMessages | undefined>;
+  /** Finds which messages those of the tickets have that exist, by the ids of the tickets. */
+  findMessageIds(ids: readonly number[]): Promise<Map<number, MessageIds>>;
   /** Adds a draft to a ticket, without a new version. Returns false if there is no such ticket, or it has too many. */
   addDraft(id: number, conversationId: number, maxDrafts: number): Promise<boolean>;
   /** Removes a draft from a ticket. Returns false if it has no such draft (any more). */
@@ -96,8 +98,12 @@ export interface TicketStore {
 }
 
 /** The messages of a ticket by id. The first one is among them only if it is stored apart from the ticket. */
-export interface TicketMessages extends Pick<StoredTicket, 'conversationIds' | 'draftIds'> {
+export interface MessageIds extends Pick<StoredTicket, 'conversationIds' | 'draftIds'> {
   openingMessageId: number | null;
+}
+
+/** The messages of a ticket, and its files. */
+export interface TicketMessages extends MessageIds {
   /** The files that the ticket itself lists. */
   attachments: readonly AttachmentState[];
 }
@@ -183,6 +189,17 @@ export function ticketStore(
         const { conversationIds, draftIds, openingMessageId } = found;
         const attachments = ticketFields.attachments.load(found.attachments as never);
         return { conversationIds, draftIds, openingMessageId: openingMessageId as number | null, attachments };
+      }),
+    findMessageIds: (ids) =>
+      storeCall(async () => {
+        const projection = { conversationIds: 1, draftIds: 1, openingMessageId: 1 };
+        const found = await tickets.find({ _id: { $in: [...ids] }, ...isNotDeleted }, { projection }).toArray();
+        return new Map(
+          found.map(({ _id, conversationIds, draftIds, openingMessageId }) => [
+            _id,
+            { conversationIds, draftIds, openingMessageId: openingMessageId as number | null },
+          ]),
+        );
       }),
     addDraft: (id, conversationId, maxDrafts) =>
       updateOne(
