@@ -15,7 +15,7 @@ Target
   --token TOKEN          access token with the right manageTags; safer in the environment variable IMPORT_TOKEN.
                          Without either, a token for the local system is made.
   --data FOLDER          data folder of the local system, with the key for that token (default ./data)
-  --concurrency N        concurrent requests, 1 to 256 (default 32)
+  --concurrency N        concurrent requests, with up to 100 tickets each, 1 to 16 (default 2)
 
 Mapping
   --map FIELD=COLUMN     fills a field from a column; repeatable. Without it, a field is filled from the column of
@@ -28,7 +28,7 @@ Mapping
                          contractProperty, other. Tags of type skill take part in routing.
   --no-raw               ignores all other columns; otherwise their non-empty cells are stored as rawData
   --delimiter CHAR       character between cells (default ,)
-  --process WHEN         when the AI analyses a ticket: realtime, batch (default), false
+  --process WHEN         when the AI analyses a ticket: batch (default), or false: when a person views it first
 
 Extent
   --limit N              imports only the first N rows
@@ -57,7 +57,7 @@ Example
 const options = {
   ...csvOptions,
   url: { type: 'string', default: 'http://127.0.0.1:8080' },
-  concurrency: { type: 'string', default: '32' },
+  concurrency: { type: 'string', default: '2' },
   set: { type: 'string', multiple: true },
   channel: { type: 'string' },
   'tag-columns': { type: 'string' },
@@ -74,7 +74,7 @@ export const command = declareCommand(
       if (values.channel !== undefined) constants.set('channel', values.channel);
       const importOptions = {
         ...readCsvOptions(values, words, context.folder, streams.env),
-        concurrency: readNumber('concurrency', values.concurrency, { to: 256 }),
+        concurrency: readNumber('concurrency', values.concurrency, { to: 16 }),
         mapping: {
           columns: readPairs('map', values.map),
           constants,
@@ -82,7 +82,7 @@ export const command = declareCommand(
           keepsRaw: !values['no-raw'],
         },
         tagType: values['tag-type'],
-        process: readWord('process', values.process, ['realtime', 'batch', 'false']),
+        process: readWord('process', values.process, ['batch', 'false']),
       };
       return importFile(importOptions, context);
     }),

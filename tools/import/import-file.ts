@@ -14,6 +14,9 @@ interface ImportOptions extends SessionOptions {
   isDryRun: boolean;
 }
 
+/** Tags are looked up and created while requests with many tickets take seconds. */
+const connectionsForTags = 8;
+
 /**
  * Imports a CSV file of tickets.
  *
@@ -37,7 +40,7 @@ export async function importFile(options: ImportOptions, context: CommandContext
       count.tagsCreated = tags.created;
     }
   };
-  return runSession(options, context, {
+  return runSession({ ...options, concurrency: concurrency + connectionsForTags }, context, {
     header,
     count,
     rejectsName: 'Rejected rows',

@@ -20,7 +20,7 @@ export interface Mapping {
 }
 
 interface MappedRow {
-  /** The body of POST /ticket, without tags and `externalTicketId`, which are added later. */
+  /** The ticket as an element of POST /ticket/bulk, without tags and `externalTicketId`, which are added later. */
   ticket: Record<string, unknown>;
   /** The text that was written to the customer. */
   answer?: string;

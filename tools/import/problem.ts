@@ -3,12 +3,21 @@ import { isObject, objectsIn, parseJson } from './json.ts';
 
 /** Why the server refused a request: one sentence for each error in its problem document. */
 export function listReasons(response: ApiResponse): string[] {
-  const problem = parseJson(response.text);
+  const reasons = listErrors(parseJson(response.text));
+  return reasons.length > 0 ? reasons : [`${response.status} ${describeResponse(response)}`.trim()];
+}
+
+/** Why a ticket of a bulk was refused. */
+export function describeError(error: unknown): string[] {
+  const reasons = listErrors(error);
+  return reasons.length > 0 || !isObject(error) ? reasons : [join([error.code, error.detail], ': ')];
+}
+
+function listErrors(problem: unknown): string[] {
   const perPointer = objectsIn(problem, 'errors').map((error) =>
     join([error.pointer, error.detail ?? error.code], ': '),
   );
-  const reasons = perPointer.filter((reason) => reason !== '');
-  return reasons.length > 0 ? reasons : [`${response.status} ${describeResponse(response)}`.trim()];
+  return perPointer.filter((reason) => reason !== '');
 }
 
 /** The text of a problem document, or of an error of the RPC API; with the trace id if the status is 500 or above, to find the request in the log. */

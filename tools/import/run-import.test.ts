@@ -43,23 +43,22 @@ function summary(): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-const badSubject = {
-  status: 400,
-  body: { code: 'invalid', errors: [{ pointer: '#/subject', detail: 'is too long' }] },
-};
+const badSubject = (pointer: string) => ({
+  code: 'invalid_argument',
+  errors: [{ pointer: `${pointer}/subject`, detail: 'is too long' }],
+});
 
 describe('tickets and tags', () => {
   test('creates each tag once, although many rows need it at the same time', async () => {
     system.tags.push({ id: 1, name: 'Tag 2', fullName: 'Tag 2', parent: null });
     writeRows(60);
-    expect(await run('--concurrency', '20')).toBe(0);
+    expect(await run()).toBe(0);
     expect(system.tags.map(({ name }) => name).sort()).toEqual(['Tag 2', 'tag 1', 'tag 3']);
     expect(system.countMatching('POST /tag')).toBe(2);
     expect(system.tickets.size).toBe(60);
     expect(summary()).toMatchObject({ rows: '60', created: '60', rejected: '0', 'tags created': '2' });
     const first = [...system.tickets.values()].find(({ subject }) => subject === 'subject 1');
     expect(first?.tags).toEqual([system.tags.find(({ name }) => name === 'tag 1')?.id]);
-    expect([...system.tickets.values()].every(({ send }) => send === false)).toBe(true);
     expect(system.calls.every(({ authorization }) => authorization === 'Bearer secret')).toBe(true);
   });
 
@@ -82,7 +81,7 @@ describe('a second run', () => {
     system.calls.length = 0;
     expect(await run()).toBe(0);
     expect(summary()).toMatchObject({ rows: '501', created: '0', 'already there': '501' });
-    expect([system.countMatching('POST /ticket'), system.countMatching('POST /ticket/search')]).toEqual([0, 2]);
+    expect([system.countMatching('POST /ticket/bulk'), system.countMatching('POST /ticket/search')]).toEqual([0, 2]);
   });
 
   test('continues where an earlier one ended', async () => {
@@ -120,14 +119,16 @@ describe('answers', () => {
 
   test('that an interrupted run did not store are stored by the next one', async () => {
     writeFileSync(file, 'subject,answer\na,A\n');
-    system.override = ({ what }) =>
-      what.endsWith('/store') ? { status: 400, body: { errors: [{ pointer: '#/content', detail: 'no' }] } } : undefined;
+    system.refuseMessage = () => ({ code: 'sandbox_crashed', detail: 'no' });
     expect(await run()).toBe(2);
     expect(summary()).toMatchObject({ rows: '1', created: '0', rejected: '1', answers: '0' });
     expect([system.tickets.size, system.messages.size]).toEqual([1, 0]);
-    expect(readFileSync(`${file}.rejects.csv`, 'utf8')).toContain(
-      'ticket 1 is there without its answer: #/content: no',
-    );
+    const rejects = () => readFileSync(`${file}.rejects.csv`, 'utf8');
+    expect(rejects()).toContain('ticket 1 is there without its answer: sandbox_crashed: no');
+    system.override = ({ what }) =>
+      what.endsWith('/store') ? { status: 400, body: { errors: [{ pointer: '#/content', detail: 'no' }] } } : undefined;
+    expect(await run()).toBe(2);
+    expect(rejects()).toContain('ticket 1 is there without its answer: #/content: no');
     system.override = () => undefined;
     expect(await run()).toBe(0);
     expect(summary()).toMatchObject({ rows: '1', 'already there': '1', answers: '1' });
@@ -135,11 +136,66 @@ describe('answers', () => {
   });
 });
 
+describe('requests', () => {
+  const sizes = () =>
+    system.calls.flatMap(({ what, body }) =>
+      what === 'POST /ticket/bulk' && Array.isArray(body.tickets) ? [body.tickets.length] : [],
+    );
+
+  test('have up to 100 tickets, with mode each, and the rows are sent in their order', async () => {
+    writeRows(250);
+    expect(await run('--concurrency', '1', '--process', 'false')).toBe(0);
+    expect(sizes()).toEqual([100, 100, 50]);
+    const bulks = system.calls.filter(({ what }) => what === 'POST /ticket/bulk');
+    expect(bulks.map(({ body, query }) => [body.mode, query.get('process')])).toEqual(
+      bulks.map(() => ['each', 'false']),
+    );
+    const subjects = [...system.tickets.values()].map(({ subject }) => subject);
+    expect(subjects).toEqual(subjects.map((_, nth) => `subject ${nth + 1}`));
+  });
+
+  test('have up to 4 MiB, or one larger ticket', async () => {
+    const rows = [3, 1.5, 2, 5, 0.1].map((mib, nth) => `${nth},${'x'.repeat(mib * 1024 * 1024)}`);
+    writeFileSync(file, ['subject,body', ...rows, ''].join('\n'));
+    expect(await run('--concurrency', '1')).toBe(0);
+    expect(sizes()).toEqual([1, 2, 1, 1]);
+  });
+
+  test('that the contract refuses are sent again without the tickets that it names', async () => {
+    writeRows(5);
+    system.override = ({ what, body }) => {
+      const tickets = Array.isArray(body.tickets) ? body.tickets : [];
+      const wrong = tickets.flatMap(({ subject }, nth) => (/[24]/.test(subject) ? [nth] : []));
+      if (what !== 'POST /ticket/bulk' || wrong.length === 0) return undefined;
+      const errors = wrong.map((nth) => ({ pointer: `#/tickets/${nth}/subject`, detail: 'is too long' }));
+      return { status: 400, body: { errors } };
+    };
+    expect(await run()).toBe(2);
+    expect(summary()).toMatchObject({ rows: '5', created: '3', rejected: '2' });
+    expect(readFileSync(`${file}.rejects.csv`, 'utf8').match(/,\d,#\/subject: is too long,subject \d/g)).toHaveLength(
+      2,
+    );
+    expect(sizes()).toEqual([5, 3]);
+  });
+
+  test('that fail reject their tickets, and end the import after 20 of them in a row', async () => {
+    writeRows(12);
+    system.override = ({ what }) => (what === 'POST /ticket/bulk' ? { status: 413, body: {} } : undefined);
+    expect(await run()).toBe(2);
+    expect(summary()).toMatchObject({ rows: '12', created: '0', rejected: '12' });
+    writeRows(30);
+    skipWaits();
+    system.override = ({ what }) => (what === 'POST /ticket/bulk' ? { status: 500, body: {} } : undefined);
+    expect(await run()).toBe(1);
+    expect(errors).toEqual([expect.stringMatching(/failed on 30 tickets in a row, last with 500/)]);
+  });
+});
+
 describe('a busy server or a broken connection', () => {
   test('waits as long as Retry-After asks for, then repeats the request', async () => {
     writeRows(1);
     const refusals = [{ status: 429, headers: { 'retry-after': '3' } }];
-    system.override = ({ what }) => (what === 'POST /ticket' ? refusals.shift() : undefined);
+    system.override = ({ what }) => (what === 'POST /ticket/bulk' ? refusals.shift() : undefined);
     const waits = skipWaits();
     // A poll would advance the clock.
     const untilWaits = async (count: number) => {
@@ -152,25 +208,25 @@ describe('a busy server or a broken connection', () => {
     vi.advanceTimersByTime(2_999);
     expect(printed.at(-1)).toMatch(/, waiting 1 s \(429\)$/);
     await untilWaits(waits.length + 100);
-    expect(system.countMatching('POST /ticket')).toBe(1);
+    expect(system.countMatching('POST /ticket/bulk')).toBe(1);
     vi.advanceTimersByTime(1);
     expect(await running).toBe(0);
-    expect([system.tickets.size, system.countMatching('POST /ticket')]).toEqual([1, 2]);
+    expect([system.tickets.size, system.countMatching('POST /ticket/bulk')]).toEqual([1, 2]);
   });
 
   test('repeats the requests of a busy server', async () => {
     writeRows(3);
     const refusals = [{ status: 429, headers: { 'retry-after': '0' } }, { status: 503 }];
-    system.override = ({ what }) => (what === 'POST /ticket' ? refusals.shift() : undefined);
+    system.override = ({ what }) => (what === 'POST /ticket/bulk' ? refusals.shift() : undefined);
     expect(await run('--concurrency', '1')).toBe(0);
-    expect([system.tickets.size, system.countMatching('POST /ticket')]).toEqual([3, 5]);
+    expect([system.tickets.size, system.countMatching('POST /ticket/bulk')]).toEqual([3, 3]);
   });
 
   test('repeats a request whose connection broke', async () => {
     writeRows(3);
     const breaks = ['reset', 'reset'] as const;
     let at = 0;
-    system.override = ({ what }) => (what === 'POST /ticket' ? breaks[at++] : undefined);
+    system.override = ({ what }) => (what === 'POST /ticket/bulk' ? breaks[at++] : undefined);
     expect(await run()).toBe(0);
     expect(system.tickets.size).toBe(3);
   });
@@ -186,7 +242,7 @@ describe('a busy server or a broken connection', () => {
 describe('rejected rows', () => {
   test('are written to a file with line, row, reasons and columns, which can be corrected and imported', async () => {
     writeFileSync(file, 'subject,priority,queue\nok,low,a\n"two\nlines",low,b\nshort,low\nworse,huge,"c,d"\n');
-    system.override = ({ body }) => (String(body.subject).startsWith('two') ? badSubject : undefined);
+    system.refuse = ({ subject }, pointer) => (String(subject).startsWith('two') ? badSubject(pointer) : undefined);
     expect(await run('--concurrency', '1')).toBe(2);
     const rejects = `${file}.rejects.csv`;
     expect(readFileSync(rejects, 'utf8').split('\r\n').sort()).toEqual([
@@ -199,7 +255,7 @@ describe('rejected rows', () => {
     expect(summary()).toMatchObject({ rows: '4', created: '1', rejected: '3' });
     expect(printed).toContain(`Rejected rows: ${rejects}`);
 
-    system.override = () => undefined;
+    system.refuse = () => undefined;
     writeFileSync(rejects, readFileSync(rejects, 'utf8').replace('huge,', 'high,'));
     file = rejects;
     expect(await run()).toBe(0);
@@ -208,10 +264,10 @@ describe('rejected rows', () => {
 
   test('of an earlier run are removed by a run without rejects', async () => {
     writeRows(2);
-    system.override = ({ what }) => (what === 'POST /ticket' ? badSubject : undefined);
+    system.refuse = (_, pointer) => badSubject(pointer);
     expect(await run()).toBe(2);
     expect(existsSync(`${file}.rejects.csv`)).toBe(true);
-    system.override = () => undefined;
+    system.refuse = () => undefined;
     expect(await run()).toBe(0);
     expect(existsSync(`${file}.rejects.csv`)).toBe(false);
   });
@@ -277,17 +333,17 @@ test('a dry run shows the first ticket and sends nothing', async () => {
 });
 
 test('on a signal the requests in flight are completed, then the run ends with a summary', async () => {
-  writeRows(300);
+  writeRows(1200);
   system.override = ({ what }) => {
-    if (what === 'POST /ticket' && system.tickets.size === 20) process.emit('SIGINT');
+    if (what === 'POST /ticket/bulk' && system.tickets.size === 200) process.emit('SIGINT');
     return undefined;
   };
-  expect(await run('--concurrency', '4')).toBe(130);
+  expect(await run()).toBe(130);
   expect(summary().created).toBe(String(system.tickets.size));
-  expect(system.tickets.size).toBeLessThan(30);
+  expect(system.tickets.size).toBeLessThan(1200);
   system.override = () => undefined;
   expect(await run()).toBe(0);
-  expect(system.tickets.size).toBe(300);
+  expect(system.tickets.size).toBe(1200);
 });
 
 test('--help names every flag', async () => {

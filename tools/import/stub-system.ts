@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isObject, type JsonObject, parseJson } from './json.ts';
+import { isObject, type JsonObject, objectsIn, parseJson } from './json.ts';
 
 interface StubResponse {
   status: number;
@@ -28,6 +28,10 @@ export class StubSystem {
   readonly tags: { id: number; name: string; fullName: string; parent: number | null }[] = [];
   readonly calls: StubCall[] = [];
   override: Override = () => undefined;
+  /** The error of a ticket, which has the pointer. */
+  refuse: (ticket: JsonObject, pointer: string) => JsonObject | undefined = () => undefined;
+  /** The error of a message of a ticket. */
+  refuseMessage: (message: JsonObject) => JsonObject | undefined = () => undefined;
   url = '';
   readonly #server = createServer((request, response) => this.#serve(request, response));
 
@@ -67,9 +71,22 @@ export class StubSystem {
     if (call.what === 'GET /tag') return this.#listTags(call.query);
     const [, ticketId] = /^POST \/ticket\/(\d+)\/conversation\/store$/.exec(call.what) ?? [];
     if (ticketId !== undefined) return this.#storeMessage(Number(ticketId), call.body);
-    if (call.what !== 'POST /ticket') return { status: 404 };
-    this.tickets.set(String(call.body.externalTicketId), call.body);
-    return { status: 200, body: { id: this.tickets.size } };
+    if (call.what !== 'POST /ticket/bulk') return { status: 404 };
+    const results = objectsIn(call.body, 'tickets').map((ticket, nth) => this.#createTicket(ticket, nth));
+    return { status: 200, body: { success: true, results } };
+  }
+
+  #createTicket({ messages, ...ticket }: JsonObject, nth: number): JsonObject {
+    const refusal = this.refuse(ticket, `#/tickets/${nth}`);
+    if (refusal) return { success: false, id: null, error: refusal };
+    this.tickets.set(String(ticket.externalTicketId), ticket);
+    const id = this.tickets.size;
+    for (const message of objectsIn({ messages }, 'messages')) {
+      const error = this.refuseMessage(message);
+      if (error) return { success: false, id, error };
+      this.#storeMessage(id, message);
+    }
+    return { success: true, id };
   }
 
   #search(body: JsonObject): JsonObject[] {
