@@ -193,7 +193,7 @@ test('a change is one trace from the gateway to the row of reporting and the rec
         expect.stringMatching(`^${published}$`),
         expect.stringMatching(`^${handled}$`),
         expect.stringMatching(`^${read}\\w+ > tickets: ticketing.tickets.v1.SnapshotService/\\w+$`),
-        expect.stringMatching(`^${handled} > reporting: update rows\\d+$`),
+        expect.stringMatching(`^${handled} > reporting: insert rows\\d+$`),
         expect.stringMatching(`^${published} > settings: POST webhook$`),
       ]),
     );
