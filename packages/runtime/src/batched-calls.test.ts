@@ -29,6 +29,17 @@ test('calls of the same moment are one batch, those during a batch the next, and
   ]);
 });
 
+test('a batch has so many calls at most', async () => {
+  const { batches, call, begun } = heldBatches({ atMost: 2 });
+  const calls = [1, 2, 3].map(call);
+  await begun(1);
+  batches[0]?.end.resolve([10, 20]);
+  await begun(2);
+  batches[1]?.end.resolve([30]);
+  expect(await Promise.all(calls)).toEqual([10, 20, 30]);
+  expect(batches.map(({ items }) => items)).toEqual([[1, 2], [3]]);
+});
+
 test.each([
   [false, 'ok'],
   [true, 'no'],

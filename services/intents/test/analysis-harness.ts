@@ -1,6 +1,10 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
-import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import {
+  ChangeCause,
+  TicketChangedSchema,
+  TicketChangeType,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { AnalysisService } from '@ticketing/contracts/ticketing/intents/v1/analysis_service_pb.ts';
 import type { ApplyAnalysisRequest } from '@ticketing/contracts/ticketing/tickets/v1/analysis_service_pb.ts';
 import { RefreshMode } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
@@ -18,7 +22,7 @@ export interface AnalysisHarness extends IntentsHarness {
   /** Requests an analysis; without a mode the first one. */
   ask(ticketId: number, mode?: RefreshMode): Promise<void>;
   /** Publishes the creation or deletion of a ticket. */
-  publish(ticketId: number, type: TicketChangeType): Promise<void>;
+  publish(ticketId: number, type: TicketChangeType, cause?: ChangeCause): Promise<void>;
   /** The analyses of a ticket that were applied. */
   appliedTo(ticketId: number): ApplyAnalysisRequest[];
   /** Returns the number of entries in the queue. */
@@ -42,9 +46,9 @@ export async function startAnalysisHarness(roles: string): Promise<AnalysisHarne
     async ask(ticketId, mode) {
       await client.requestAnalyses({ requests: [{ ticketId, ...(mode === undefined ? {} : { mode }) }] });
     },
-    async publish(ticketId, type) {
+    async publish(ticketId, type, cause = ChangeCause.REQUEST) {
       const eventId = `evt_${++last}`;
-      const event = create(TicketChangedSchema, { eventId, ticketId, type, version: 1 });
+      const event = create(TicketChangedSchema, { eventId, ticketId, type, cause, version: 1 });
       const header = { id: eventId, type: 'ticket.created', source: 'test', subject: String(ticketId), time: 0 };
       const value = toBinary(TicketChangedSchema, event);
       await bus.publish(ticketChangedTopic.name, [eventMessage(String(ticketId), header, value)]);

@@ -1,4 +1,4 @@
-import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { type Timestamp, timestampNow } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError, type ConnectRouter } from '@connectrpc/connect';
 import { RenderingService } from '@ticketing/contracts/ticketing/templates/v1/rendering_service_pb.ts';
 import { TemplateService } from '@ticketing/contracts/ticketing/templates/v1/template_service_pb.ts';
@@ -41,6 +41,7 @@ export interface StubTicket {
   process: AiProcess;
   isSpam: boolean;
   tagIds: number[];
+  createdAt: Timestamp;
   /** The recipients of a reply. */
   to: string[];
   /** Why a reply is not sent; undefined if it is. */
@@ -140,6 +141,7 @@ export function stubTicket(id: number, changes: Partial<StubTicket> = {}): StubT
     aiSupportLevel: AiSupportLevel.UNPROCESSED,
     process: AiProcess.BATCH,
     isSpam: false,
+    createdAt: timestampNow(),
     tagIds: [],
     to: ['kim@example.org'],
     ...changes,

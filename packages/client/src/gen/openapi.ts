@@ -4346,9 +4346,10 @@ export interface components {
          *     - `message`: An incoming message.
          *     - `execution`: The execution of an intent.
          *     - `deliveryFailed`: The failure of a delivery.
+         *     - `import`: The creation of a ticket in bulk.
          * @enum {string}
          */
-        ChangeCause: "request" | "analysis" | "refresh" | "schedule" | "message" | "execution" | "deliveryFailed";
+        ChangeCause: "request" | "analysis" | "refresh" | "schedule" | "message" | "execution" | "deliveryFailed" | "import";
         /** @description The subchannel to create. */
         CreateSubchannelRequest: {
             /** @description The channel. */

@@ -1,4 +1,4 @@
-import { batchedCalls } from '@ticketing/runtime/batched-calls.ts';
+import { type BatchOptions, batchedCalls } from '@ticketing/runtime/batched-calls.ts';
 import { duplicatesIn, isDuplicateKey, isUnreachable } from './store-error.ts';
 
 /** A collection, whatever the type of its documents. */
@@ -11,13 +11,16 @@ interface InsertTarget {
  * Makes an insert that batches concurrent calls, so that many share one round trip and one journal write. The insert
  * returns false if the key of its document exists already.
  */
-export function batchedInsert(collection: InsertTarget): (document: object) => Promise<boolean> {
+export function batchedInsert(
+  collection: InsertTarget,
+  options: Pick<BatchOptions, 'atMost'> = {},
+): (document: object) => Promise<boolean> {
   const insert = async (documents: readonly object[]) => {
     const duplicates = await insertAll(collection, documents);
     return documents.map((_, index) => !duplicates.includes(index));
   };
   // The inserts that wait would fail in the same way, and only later.
-  return batchedCalls(insert, { failsAll: isUnreachable });
+  return batchedCalls(insert, { ...options, failsAll: isUnreachable });
 }
 
 /** Inserts documents. Returns the indexes of those whose key exists already. */

@@ -33,6 +33,13 @@ export interface ClaimOptions {
   owner?: string;
 }
 
+/** How a document that was read is claimed: its state as it was read, and what the claim changes besides the lease. */
+export interface ReadClaim {
+  filter: Query;
+  set?: Query;
+  increment?: Query;
+}
+
 /** The leases on the documents of a collection. */
 export interface Leases<Document extends Leased<string | number>> {
   /** Makes a lease that begins now, for a document that the caller inserts with it. */
@@ -43,6 +50,16 @@ export interface Leases<Document extends Leased<string | number>> {
   isHeld(claimed: Claimed<Document['_id']>): Query;
   /** Claims a matching document that can be claimed; undefined if there is none. */
   claim(filter: Query, options?: ClaimOptions): Promise<(Document & { lease: Lease }) | undefined>;
+  /**
+   * Claims documents that were read, if they are still in that state and free. Returns the owner of the leases, and those
+   * that were claimed.
+   */
+  claimRead<Read extends Document>(
+    documents: readonly Read[],
+    toClaim: (document: Read) => ReadClaim,
+  ): Promise<{ owner: string; claimed: Read[] }>;
+  /** Finds out which documents an owner still holds. */
+  heldBy(owner: string, ids: readonly Document['_id'][]): Promise<Set<Document['_id']>>;
   /**
    * Renews a claim, and changes the document as `set` says. Returns false if another process has claimed the document.
    */
@@ -67,8 +84,28 @@ export function openLeases<Document extends Leased<string | number>>(
   const isHeld = ({ id, owner }: Claimed<Document['_id']>) => ({ _id: id, 'lease.owner': owner });
   const update = async (filter: Query, set: Query) =>
     (await collection.updateOne(filter as never, { $set: set } as never)).matchedCount === 1;
+  const heldBy = async (owner: string, ids: readonly Document['_id'][]) => {
+    const wanted = { _id: { $in: [...ids] }, 'lease.owner': owner };
+    const held = await collection.find(wanted as never, { projection: { _id: 1 } }).toArray();
+    return new Set(held.map(({ _id }) => _id as Document['_id']));
+  };
   return {
     begin: (owner = randomUUID()) => ({ owner, expiresAt: expiry() }),
+    heldBy,
+    async claimRead(documents, toClaim) {
+      const lease = { owner: randomUUID(), expiresAt: expiry() };
+      const { owner } = lease;
+      const writes = documents.map((document) => {
+        const { filter, set = {}, increment } = toClaim(document);
+        const update = { $set: { ...set, lease }, ...(increment ? { $inc: increment } : {}) };
+        return { updateOne: { filter: { ...filter, ...isFree(), _id: document._id }, update } };
+      });
+      const { matchedCount } = await collection.bulkWrite(writes as never, { ordered: false });
+      if (matchedCount === documents.length) return { owner, claimed: [...documents] };
+      const ids = documents.map(({ _id }) => _id as Document['_id']);
+      const held = await heldBy(owner, ids);
+      return { owner, claimed: documents.filter(({ _id }) => held.has(_id)) };
+    },
     isFree,
     isHeld,
     async claim(filter, given = {}) {

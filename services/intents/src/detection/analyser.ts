@@ -30,13 +30,17 @@ export function startAnalyser(
     const ticketIds = claimed.map(({ ticketId }) => ticketId);
     const ended = runAnalyses(context, claimed, stopping.signal, context.countAttempt)
       .catch((error: unknown) => log.warn({ err: error, ticketIds }, 'analyses were interrupted'))
-      .finally(() => inProgress.delete(ended));
+      .finally(() => {
+        inProgress.delete(ended);
+        if (claimed.some(({ modes }) => modes.includes('imported'))) loop.wake();
+      });
     inProgress.add(ended);
   }
 
   async function run(signal: AbortSignal): Promise<WorkFound> {
     while (inProgress.size < maxConcurrent && !signal.aborted) {
-      const claimed = await analyses.claim(batchSize);
+      // Imported tickets wait until nothing else is done, so that most of the processor is left to requests.
+      const claimed = await analyses.claim(batchSize, { imported: inProgress.size === 0 });
       if (claimed.length === 0) return inProgress.size > 0 ? 'done' : 'nothing';
       begin(claimed);
     }

@@ -1,4 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
+import { ChangeCause } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import {
   AiSupportLevel,
   Channel,
@@ -7,6 +8,7 @@ import {
 } from '@ticketing/contracts/ticketing/tickets/v1/enums_pb.ts';
 import { ConfidenceColor } from '@ticketing/contracts/ticketing/tickets/v1/intent_pb.ts';
 import { AiProcess, RefreshMode } from '@ticketing/contracts/ticketing/tickets/v1/ticket_service_pb.ts';
+import { toTimestamp } from '@ticketing/rest/codec/date-time.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type AnalysedStub,
@@ -69,6 +71,19 @@ test('a new ticket is analysed once: text, tags and intents are one change', asy
   await used.ask(id);
   await expect.poll(() => used.queued()).toBe(0);
   expect(used.appliedTo(id)).toHaveLength(1);
+});
+
+test.each([
+  ['created in bulk', {}, ChangeCause.IMPORT],
+  ['older than a day', { createdAt: toTimestamp(0) }, ChangeCause.REQUEST],
+  // spec: 10.7
+])('a ticket that is %s gets intents, of which the system executes none by itself', async (_, changes, cause) => {
+  const { id } = used.ticket(changes);
+  await used.publish(id, TicketChangeType.TICKET_CREATED, cause);
+  await expect.poll(() => used.appliedTo(id)).toHaveLength(1);
+  const [applied] = used.appliedTo(id);
+  expect(applied?.intents?.intents).toHaveLength(1);
+  expect(applied?.intents?.autoExecuteAt).toBeUndefined();
 });
 
 test.each([

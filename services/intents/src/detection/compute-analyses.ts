@@ -74,7 +74,8 @@ async function computeAnalysis(
 ): Promise<AnalysisResult | undefined> {
   if (!ticket || isSpam === undefined || process === undefined) return undefined;
   const { aiSupportLevel } = ticket;
-  const parts = partsToAnalyse(modes, { isSpam, process, aiSupportLevel });
+  const createdAt = Number(ticket.createdAt?.seconds ?? 0);
+  const parts = partsToAnalyse(modes, { isSpam, process, aiSupportLevel, createdAt }, context.now());
   if (!parts) return undefined;
   const [agents, tags] = await Promise.all([
     parts.intents ? context.agents.enabled() : [],

@@ -52,7 +52,7 @@ export function measureAnalyses(
   });
   gauge(
     'analyses_oldest_age_seconds',
-    'How long the oldest of these analyses has been queued; 0 if there is none.',
+    'How long the oldest of these analyses has been queued, imported tickets apart; 0 if there is none.',
     ({ oldestAt }) => (oldestAt === undefined ? 0 : Math.max(0, (now() - oldestAt) / 1000)),
   );
   return (outcome) => attempts.inc({ outcome: outcomes[outcome] });

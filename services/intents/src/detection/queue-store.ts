@@ -25,7 +25,7 @@ export interface WithResult {
   result: AnalysisResult;
 }
 
-/** The number of analyses that wait or run, since when the oldest does (Unix ms), and the number given up. */
+/** The number of analyses that wait or run, since when the oldest that is no import does (Unix ms), and the number given up. */
 export interface AnalysisQueueSize {
   queued: number;
   oldestAt: number | undefined;
@@ -43,8 +43,11 @@ export interface AnalysisStore {
    * An analysis that was given up is attempted again.
    */
   request(requests: readonly { ticketId: number; mode: AnalysisMode }[]): Promise<void>;
-  /** Claims the analyses that have been due for the longest time, or the one of `ticketId`, all with one owner. */
-  claim(limit: number, ticketId?: number): Promise<ClaimedAnalysis[]>;
+  /**
+   * Claims the analyses that have been due for the longest time, or the one of `ticketId`, all with one owner. Imported
+   * tickets come after all others; without `imported`, they are left out.
+   */
+  claim(limit: number, options?: { ticketId?: number; imported?: boolean }): Promise<ClaimedAnalysis[]>;
   renew(claimed: readonly ClaimedAnalysis[]): Promise<void>;
   /** Stores results, so that every later attempt applies the same. Returns those whose claims are not lost. */
   keepResults<Kept extends WithResult>(results: readonly Kept[]): Promise<Kept[]>;
@@ -64,6 +67,8 @@ interface AnalysisDocument extends Leased<number> {
   /** The modes that were requested and have not begun. */
   requested: AnalysisMode[];
   requestedAt: Date;
+  /** Whether the ticket was imported. Documents of earlier versions do not have it. */
+  isImport?: boolean | null;
   /** Null: it was given up. */
   nextAttemptAt: Date | null;
   attempts: number;
@@ -82,7 +87,7 @@ function analysisCollection(connection: Connection): Analyses {
 
 /** Builds the missing indexes of the queue. */
 export async function buildAnalysisIndexes(connection: Connection): Promise<void> {
-  await analysisCollection(connection).createIndex({ nextAttemptAt: 1 });
+  await analysisCollection(connection).createIndex({ isImport: 1, nextAttemptAt: 1 });
 }
 
 /** Opens the queue on a connection. */
@@ -96,42 +101,35 @@ export function analysisStore(connection: Connection, newRunId: () => string): A
   });
   /** Claims analyses that are still due, in the state in which they were read, and begins those that have not begun. */
   const begin = async (due: readonly AnalysisDocument[], isDue: mongo.Filter<AnalysisDocument>) => {
-    const lease = leases.begin();
-    const begun = due.map(({ _id, run, requested, attempts }) => ({
-      ...{ ticketId: _id, requested, attempts: attempts + 1, isNew: run === null },
-      run: run ?? { id: newRunId(), modes: requested, result: null },
-      claim: { id: _id, owner: lease.owner },
+    const begun = due.map((document) => ({
+      ...document,
+      isNew: document.run === null,
+      run: document.run ?? { id: newRunId(), modes: document.requested, result: null },
     }));
-    const writes = begun.map(({ ticketId: _id, requested, run, isNew }) => ({
-      updateOne: {
-        // Modes that are requested from now on may not be seen by this run.
-        filter: { ...isDue, _id, requested, ...(isNew ? { run: null } : { 'run.id': run.id }) },
-        update: { $set: { lease, ...(isNew ? { run, requested: [] } : {}) }, $inc: { attempts: 1 } },
-      },
+    const { owner, claimed } = await leases.claimRead(begun, ({ requested, run, isNew }) => ({
+      // Modes that are requested from now on may not be seen by this run.
+      filter: { ...isDue, requested, ...(isNew ? { run: null } : { 'run.id': run.id }) },
+      set: isNew ? { run, requested: [] } : {},
+      increment: { attempts: 1 },
     }));
-    const { matchedCount } = await analyses.bulkWrite(writes, { ordered: false });
-    const isMine = matchedCount === begun.length ? () => true : await ownedBy(lease.owner, begun);
-    return begun.filter(isMine).map(({ ticketId, run: { id: runId, modes, result }, attempts, claim }) => ({
-      ...{ ticketId, runId, modes, attempts, claim },
+    return claimed.map(({ _id: id, run: { id: runId, modes, result }, attempts }) => ({
+      ...{ ticketId: id, runId, modes, attempts: attempts + 1, claim: { id, owner } },
       result: result === null ? null : (JSON.parse(result) as AnalysisResult),
     }));
   };
-  /** Reads which analyses an owner has claimed. */
-  const ownedBy = async (owner: string, some: readonly { ticketId: number }[]) => {
-    const wanted = { _id: { $in: some.map(({ ticketId }) => ticketId) }, 'lease.owner': owner };
-    const found = await analyses.find(wanted, { projection: { _id: 1 } }).toArray();
-    const ids = new Set(found.map(({ _id }) => _id));
-    return ({ ticketId }: { ticketId: number }) => ids.has(ticketId);
-  };
   return {
     request: (requests) => storeCall(() => request(analyses, requests, at())),
-    claim: (limit, ticketId) =>
+    claim: (limit, { ticketId, imported = true } = {}) =>
       storeCall(async () => {
         // Other processes may claim the same analyses first.
         for (let attempt = 1; attempt <= maxClaims; attempt++) {
           const isDue = { nextAttemptAt: { $lte: at() }, ...leases.isFree() };
-          const filter = ticketId === undefined ? isDue : { _id: ticketId, ...isDue };
-          const due = await analyses.find(filter, { sort: { nextAttemptAt: 1 }, limit }).toArray();
+          const filter = {
+            ...isDue,
+            ...(ticketId === undefined ? {} : { _id: ticketId }),
+            ...(imported ? {} : isNoImport),
+          };
+          const due = await analyses.find(filter, { sort: { isImport: 1, nextAttemptAt: 1 }, limit }).toArray();
           if (due.length === 0) return [];
           const claimed = await begin(due, isDue);
           if (claimed.length > 0) return claimed;
@@ -156,11 +154,9 @@ export function analysisStore(connection: Connection, newRunId: () => string): A
         }));
         const { matchedCount } = await analyses.bulkWrite(writes, { ordered: false });
         if (matchedCount === results.length) return [...results];
-        const isMine = await ownedBy(
-          first.claimed.claim.owner,
-          results.map(({ claimed }) => claimed),
-        );
-        return results.filter(({ claimed }) => isMine(claimed));
+        const ids = results.map(({ claimed }) => claimed.ticketId);
+        const held = await leases.heldBy(first.claimed.claim.owner, ids);
+        return results.filter(({ claimed }) => held.has(claimed.ticketId));
       }),
     finish: (claimed) =>
       storeCall(async () => {
@@ -210,7 +206,7 @@ async function request(
       filter: { _id },
       update: {
         $addToSet: { requested: { $each: some.map(({ mode }) => mode) } },
-        $set: { nextAttemptAt: now, attempts: 0 },
+        $set: { nextAttemptAt: now, attempts: 0, isImport: some.at(-1)?.mode === 'imported' },
         $setOnInsert: initial,
       },
       upsert: true,
@@ -219,12 +215,16 @@ async function request(
   if (writes.length > 0) await retryUpsert(() => analyses.bulkWrite(writes, { ordered: false }));
 }
 
+const isNoImport = { isImport: { $ne: true } };
+/** Matches all documents, so that the index on both fields is used. */
+const isAny = { isImport: { $in: [true, false, null] } };
+
 async function size(analyses: Analyses): Promise<AnalysisQueueSize> {
   const [givenUp, queued, oldest] = await Promise.all([
-    analyses.countDocuments({ nextAttemptAt: null }),
-    analyses.countDocuments({ nextAttemptAt: { $ne: null } }),
+    analyses.countDocuments({ ...isAny, nextAttemptAt: null }),
+    analyses.countDocuments({ ...isAny, nextAttemptAt: { $ne: null } }),
     analyses
-      .find({ nextAttemptAt: { $ne: null } })
+      .find({ ...isNoImport, nextAttemptAt: { $ne: null } })
       .sort({ requestedAt: 1 })
       .limit(1)
       .toArray(),

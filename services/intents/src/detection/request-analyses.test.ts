@@ -1,7 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { create, fromJson } from '@bufbuild/protobuf';
-import { ValueSchema } from '@bufbuild/protobuf/wkt';
-import { TicketChangedSchema, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import { timestampFromDate, ValueSchema } from '@bufbuild/protobuf/wkt';
+import {
+  ChangeCause,
+  TicketChangedSchema,
+  TicketChangeType,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import { expect, test } from 'vitest';
 import { queueAnalyses } from './request-analyses.ts';
 
@@ -18,6 +22,14 @@ const changed = (oldValue: string | null, newValue: string) =>
 const created = (...changes: { field: string }[]) =>
   create(TicketChangedSchema, { ticketId: 8, type: TicketChangeType.TICKET_CREATED, changes });
 const createdWith = (process: string) => created({ field: 'process', ...values('batch', process) });
+const createdAt = (text: string) => ({
+  ...created({ field: 'createdAt', ...values(null, text) }),
+  occurredAt: timestampFromDate(new Date('2024-02-02T10:00:00Z')),
+});
+const imported = [
+  { ticketId: 8, mode: 'created' },
+  { ticketId: 8, mode: 'imported' },
+];
 const whole = [
   { ticketId: 7, mode: 'first' },
   { ticketId: 7, mode: 'full' },
@@ -27,6 +39,9 @@ test.each([
   ['a new ticket', created(), [{ ticketId: 8, mode: 'created' }]],
   ['a new ticket whose analysis was awaited', createdWith('realtime'), [{ ticketId: 8, mode: 'created' }]],
   ['a new ticket that waits for its first reader', createdWith('false'), undefined],
+  ['a ticket that was created in bulk', { ...created(), cause: ChangeCause.IMPORT }, imported],
+  ['a ticket of the day before', createdAt('2024-02-01T09:59:59Z'), imported],
+  ['a ticket of a day', createdAt('2024-02-01T10:00:00Z'), [{ ticketId: 8, mode: 'created' }]],
   ['spam of the classifier that is clean', changed('auto_spam', 'manual_clean'), whole],
   ['a mail of a program that is clean', changed('auto_programmatic', 'manual_clean'), whole],
   ['spam of a person that is clean', changed('manual_spam', 'manual_clean'), whole],

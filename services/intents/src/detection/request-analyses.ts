@@ -1,7 +1,11 @@
 import type { EventEmitter } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { JsonValue } from '@bufbuild/protobuf';
-import { type TicketChanged, TicketChangeType } from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
+import {
+  ChangeCause,
+  type TicketChanged,
+  TicketChangeType,
+} from '@ticketing/contracts/ticketing/events/v1/ticket_changed_pb.ts';
 import type {
   AnalyseTicketRequest,
   AnalyseTicketResponse,
@@ -16,7 +20,7 @@ import { readChange } from '../learning/record-labels.ts';
 import type { AttemptOutcome } from './metrics.ts';
 import type { AnalysisContext } from './open.ts';
 import type { AnalysisStore } from './queue-store.ts';
-import type { AnalysisMode } from './rules/analysis-mode.ts';
+import { type AnalysisMode, isLate } from './rules/analysis-mode.ts';
 import { runAnalyses } from './run-analyses.ts';
 
 /** Nothing is detected for a mode without a name here: the tickets service reads the customer by itself. */
@@ -62,10 +66,20 @@ export async function queueAnalyses(
 function modesFor(change: TicketChanged): AnalysisMode[] {
   // Of an event of an earlier version, which does not list `process`, the analysis itself finds out.
   if (change.type === TicketChangeType.TICKET_CREATED) {
-    return readChange(change, 'process')?.after === 'false' ? [] : ['created'];
+    if (readChange(change, 'process')?.after === 'false') return [];
+    return isImported(change) ? ['created', 'imported'] : ['created'];
   }
   // The classifier may have marked it in its first analysis.
   return isFoundClean(change) ? ['first', 'full'] : [];
+}
+
+/** Whether a new ticket was created in bulk, or elsewhere long before. */
+function isImported(created: TicketChanged): boolean {
+  if (created.cause === ChangeCause.IMPORT) return true;
+  const createdAt = readChange(created, 'createdAt')?.after;
+  return (
+    typeof createdAt === 'string' && isLate(Date.parse(createdAt) / 1000, Number(created.occurredAt?.seconds ?? 0))
+  );
 }
 
 const spam: readonly JsonValue[] = ['auto_spam', 'auto_programmatic', 'manual_spam'];
@@ -91,7 +105,7 @@ export async function analyseTicket(
   const { analyses, awaited, stopping, countAttempt } = context;
   await analyses.request([{ ticketId, mode: 'first' }]);
   while (await analyses.isPending(ticketId)) {
-    const claimed = await analyses.claim(1, ticketId);
+    const claimed = await analyses.claim(1, { ticketId });
     if (claimed.length > 0) {
       const outcomes: AttemptOutcome[] = [];
       // The end of the call does not abort it: it is applied even if the caller has gone.

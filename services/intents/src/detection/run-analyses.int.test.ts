@@ -12,6 +12,7 @@ import { applyResults } from './apply-results.ts';
 import type { AttemptOutcome } from './metrics.ts';
 import type { AnalysisContext } from './open.ts';
 import { type AnalysisStore, analysisStore } from './queue-store.ts';
+import type { AnalysisMode } from './rules/analysis-mode.ts';
 import type { AnalysisResult } from './rules/analysis-result.ts';
 import { runAnalyses } from './run-analyses.ts';
 
@@ -117,6 +118,28 @@ test('processes that claim at the same time share what is due', async () => {
   const ids = claims.flat().map(({ ticketId }) => ticketId);
   expect(ids.length).toBeGreaterThanOrEqual(10);
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('imported tickets come after all others, and last if they are asked for', async () => {
+  const request = (ticketId: number, ...modes: AnalysisMode[]) =>
+    analyses.request(modes.map((mode) => ({ ticketId, mode })));
+  const claim = async (limit: number, imported?: boolean) => {
+    const claimed = await analyses.claim(limit, imported === undefined ? {} : { imported });
+    await analyses.finish(claimed);
+    return claimed.map(({ ticketId, modes }) => [ticketId, modes.join()]);
+  };
+  await request(4_000, 'created', 'imported');
+  await request(4_001, 'created', 'imported');
+  await request(4_002, 'created');
+  // A person reads it meanwhile.
+  await request(4_001, 'first');
+  expect((await claim(10, false)).sort()).toEqual([
+    [4_001, 'created,imported,first'],
+    [4_002, 'created'],
+  ]);
+  await request(4_003, 'created');
+  expect(await claim(1)).toEqual([[4_003, 'created']]);
+  expect(await claim(10)).toEqual([[4_000, 'created,imported']]);
 });
 
 test('results of claims that another process has are not kept', async () => {

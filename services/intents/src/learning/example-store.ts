@@ -17,6 +17,12 @@ export interface ClaimedTicket {
   stored: StoredExample | null;
 }
 
+/** A claimed ticket, and its example; null: nothing is learned from it. */
+export interface ReadTicket {
+  claimed: ClaimedTicket;
+  example: LabelledFeatures | null;
+}
+
 /** The numbers of examples, of tickets that wait to be read, and of tickets that are not read any more. */
 export interface ExampleCounts {
   examples: number;
@@ -31,13 +37,13 @@ export interface ExampleCounts {
 export interface ExampleStore {
   /** Records changes of labels; their tickets are read, or read again. Older tags than the recorded ones are left out. */
   record(changes: readonly LabelChange[]): Promise<void>;
-  /** Claims the ticket that has been due for the longest time; undefined if none is. */
-  claim(): Promise<ClaimedTicket | undefined>;
+  /** Claims the tickets that have been due for the longest time, all with one owner. */
+  claim(limit: number): Promise<ClaimedTicket[]>;
   /**
-   * Stores the example of a ticket; null: nothing is learned from it. If more was recorded meanwhile, the ticket is
-   * read once more.
+   * Stores the examples of tickets that were claimed together. If more was recorded of a ticket meanwhile, it is read once
+   * more.
    */
-  keep(claimed: ClaimedTicket, example: LabelledFeatures | null): Promise<void>;
+  keep(read: readonly ReadTicket[]): Promise<void>;
   /** Releases a ticket to be read later; without a delay, not until something is recorded. */
   retry(claimed: ClaimedTicket, retry: { error: string; delayMs: number | null; counts: boolean }): Promise<void>;
   /** Reads all tickets again whose examples have another format. */
@@ -55,6 +61,7 @@ export interface ExampleStore {
 }
 
 const leaseMs = 30_000;
+const maxClaims = 3;
 const batchSize = 200;
 /** A clock that is read before a write is behind the moment of the write. */
 const toleranceMs = 5_000;
@@ -98,27 +105,42 @@ function openQueue(
       // The erasure of a ticket that was deleted meanwhile has not seen these changes.
       await erase([...(await deleted.tickets.among(changes.map(({ ticketId }) => ticketId)))]);
     },
-    claim: () =>
+    claim: (limit) =>
       storeCall(async () => {
-        const isDue = { dueAt: { $lte: at() } };
-        const document = await leases.claim(isDue, { sort: { dueAt: 1 }, increment: { attempts: 1 } });
-        if (!document) return undefined;
-        const { _id: ticketId, tags, attempts, revision, example: stored, lease } = document;
-        const claim = { id: ticketId, owner: lease.owner };
-        return { ticketId, tags: tags.version === 0 ? null : tags, attempts, claim, revision, stored };
+        // Other processes may claim the same tickets first.
+        for (let attempt = 1; attempt <= maxClaims; attempt++) {
+          const isDue = { dueAt: { $lte: at() } };
+          const due = await examples.find({ ...isDue, ...leases.isFree() }, { sort: { dueAt: 1 }, limit }).toArray();
+          if (due.length === 0) return [];
+          const { owner, claimed } = await leases.claimRead(due, ({ revision }) => ({
+            filter: { ...isDue, revision },
+            increment: { attempts: 1 },
+          }));
+          if (claimed.length > 0) return claimed.map((document) => toClaimed(document, owner));
+        }
+        return [];
       }),
-    async keep(claimed, example) {
+    async keep(read) {
+      const [first] = read;
+      if (!first) return;
       await storeCall(async () => {
-        const next = example && toStored(example, format);
-        const change = isSame(claimed.stored, next) ? {} : { example: next, changedAt: at() };
-        const done = { ...change, dueAt: null, attempts: 0, lastError: null, lease: null };
-        const isUnchanged = { ...leases.isHeld(claimed.claim), revision: claimed.revision };
-        if ((await examples.updateOne(isUnchanged, { $set: done })).matchedCount === 1) return;
-        // Something was recorded meanwhile: the ticket is due again.
-        await leases.release(claimed.claim);
+        const writes = read.map(({ claimed, example }) => {
+          const next = example && toStored(example, format);
+          const change = isSame(claimed.stored, next) ? {} : { example: next, changedAt: at() };
+          const done = { ...change, dueAt: null, attempts: 0, lastError: null, lease: null };
+          const isUnchanged = { ...leases.isHeld(claimed.claim), revision: claimed.revision };
+          return { updateOne: { filter: isUnchanged, update: { $set: done } } };
+        });
+        const { matchedCount } = await examples.bulkWrite(writes, { ordered: false });
+        if (matchedCount === read.length) return;
+        // Something was recorded of the others meanwhile: they are due again.
+        const ids = read.map(({ claimed }) => claimed.ticketId);
+        const areHeld = { _id: { $in: ids }, 'lease.owner': first.claimed.claim.owner };
+        await examples.updateMany(areHeld, { $set: { lease: null } });
       });
-      // The deletion of a tag that was deleted meanwhile has not seen this example.
-      await dropTags([...(await deleted.tags.among(example?.tagIds ?? []))]);
+      // The deletion of a tag that was deleted meanwhile has not seen these examples.
+      const tagIds = new Set(read.flatMap(({ example }) => example?.tagIds ?? []));
+      await dropTags([...(await deleted.tags.among([...tagIds]))]);
     },
     retry: ({ claim, attempts }, { error, delayMs, counts }) =>
       storeCall(async () => {
@@ -130,6 +152,16 @@ function openQueue(
         const isOutdated = { dueAt: null, 'example.format': { $exists: true, $ne: format } };
         await examples.updateMany(isOutdated, { $set: { dueAt: at(), attempts: 0 }, $inc: { revision: 1 } });
       }),
+  };
+}
+
+function toClaimed(
+  { _id: ticketId, tags, attempts, revision, example: stored }: ExampleDocument,
+  owner: string,
+): ClaimedTicket {
+  return {
+    ...{ ticketId, revision, stored, attempts: attempts + 1, claim: { id: ticketId, owner } },
+    tags: tags.version === 0 ? null : tags,
   };
 }
 

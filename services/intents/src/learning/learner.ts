@@ -1,11 +1,12 @@
 import type { Client } from '@connectrpc/connect';
-import type { SnapshotService } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
+import type { SnapshotService, TicketSnapshot } from '@ticketing/contracts/ticketing/tickets/v1/snapshot_service_pb.ts';
 import { backOffMs } from '@ticketing/runtime/back-off.ts';
 import { continueTrace } from '@ticketing/runtime/trace.ts';
 import { startWakefulLoop, type WakefulLoop, type WorkFound } from '@ticketing/runtime/wakeful-loop.ts';
 import type { OnBehalfOf } from '@ticketing/service-kit/client/service-client.ts';
+import { isStoreOutage } from '@ticketing/store/document/transient-error.ts';
 import { planRetry } from './attempts.ts';
-import type { ClaimedTicket } from './example-store.ts';
+import type { ClaimedTicket, ReadTicket } from './example-store.ts';
 import { learnModel } from './learn-model.ts';
 import type { LearningContext } from './open.ts';
 import { type LabelledFeatures, trainingLabels } from './rules/label.ts';
@@ -14,6 +15,8 @@ import { type TicketText, ticketText } from './ticket-text.ts';
 /** Labels wake the learner of their process; it finds those of other processes when it polls. */
 const pollMs = { busy: 250, idle: 15_000 };
 const maxPauseMs = 10_000;
+/** How many tickets are read at once. Their texts are short: the features are made long before a lease expires. */
+const batchSize = 25;
 
 /** The parts of other features, and of the service, with which tickets are read. */
 export interface LearnerParts {
@@ -34,8 +37,8 @@ export function startLearner(context: LearningContext, parts: LearnerParts): Wak
   const { examples, signals, log } = context;
 
   async function run(signal: AbortSignal): Promise<WorkFound> {
-    const claimed = await examples.claim();
-    if (claimed) return (await readTicket(context, parts, claimed, signal)) ? 'more' : 'nothing';
+    const claimed = await examples.claim(batchSize);
+    if (claimed.length > 0) return (await readTickets(context, parts, claimed, signal)) ? 'more' : 'nothing';
     return (await learnModel(context, signal)) ? 'more' : 'nothing';
   }
 
@@ -59,44 +62,66 @@ export function startLearner(context: LearningContext, parts: LearnerParts): Wak
 }
 
 /**
- * Reads a ticket that somebody has labelled, and stores its example. After an error, another attempt is made later, up to
- * a limit. Returns false after an attempt that does not count.
+ * Reads tickets that somebody has labelled, and stores their examples. After an error of several tickets, each is read
+ * alone; after one of a single ticket, another attempt is made later, up to a limit. Returns false if no attempt counts.
  *
  * Errors: store_unavailable.
  */
-async function readTicket(
-  { examples, log }: LearningContext,
+async function readTickets(
+  context: LearningContext,
   parts: LearnerParts,
-  claimed: ClaimedTicket,
+  claimed: readonly ClaimedTicket[],
   stopping: AbortSignal,
 ): Promise<boolean> {
-  const { ticketId, attempts } = claimed;
-  let example: LabelledFeatures | null | undefined;
+  const { examples, log } = context;
   try {
-    example = await makeExample(parts, claimed, stopping);
+    const read = await makeExamples(parts, claimed, stopping);
+    const isRead = new Set(read.map((one) => one.claimed));
+    await examples.erase(claimed.flatMap((one) => (isRead.has(one) ? [] : [one.ticketId])));
+    await examples.keep(read);
+    return true;
   } catch (error) {
-    const { reason, delayMs, counts } = planRetry(error, attempts, stopping.aborted);
-    if (counts) log.warn({ err: error, ticketId, attempts }, 'a ticket cannot be learned from');
-    await examples.retry(claimed, { error: reason, delayMs, counts });
-    return counts;
+    if (isStoreOutage(error)) throw error;
+    let isCounted = false;
+    for (const one of claimed) {
+      const { ticketId, attempts } = one;
+      const { reason, delayMs, counts } = planRetry(error, attempts, stopping.aborted);
+      if (counts && claimed.length > 1) await readTickets(context, parts, [one], stopping);
+      else {
+        if (counts) log.warn({ err: error, ticketId, attempts }, 'a ticket cannot be learned from');
+        await examples.retry(one, { error: reason, delayMs, counts });
+      }
+      isCounted ||= counts;
+    }
+    return isCounted;
   }
-  if (example === undefined) await examples.erase([ticketId]);
-  else await examples.keep(claimed, example);
-  return true;
 }
 
-/**
- * Makes the example of a ticket as it is now; null if nothing is learned from it. Undefined if the ticket does not
- * exist any more.
- */
-async function makeExample(
-  { snapshots: openClient, extractFeatures }: LearnerParts,
-  { ticketId, tags }: ClaimedTicket,
+/** Makes the examples of tickets as they are now. Leaves out tickets that do not exist any more. */
+async function makeExamples(
+  parts: LearnerParts,
+  claimed: readonly ClaimedTicket[],
   signal: AbortSignal,
-): Promise<LabelledFeatures | null | undefined> {
+): Promise<ReadTicket[]> {
   const call = { trace: continueTrace(undefined), signal };
-  const { snapshots } = await openClient(call).getTicketSnapshots({ ticketIds: [ticketId] });
-  const [{ ticket, isSpam = false } = {}] = snapshots;
+  const request = { ticketIds: claimed.map(({ ticketId }) => ticketId) };
+  const { snapshots, remainingIds } = await parts.snapshots(call).getTicketSnapshots(request);
+  const snapshotById = new Map(snapshots.map((snapshot) => [snapshot.ticket?.id, snapshot]));
+  const read: ReadTicket[] = [];
+  for (const one of claimed) {
+    const example = await makeExample(parts, one, snapshotById.get(one.ticketId));
+    if (example !== undefined) read.push({ claimed: one, example });
+  }
+  const remaining = claimed.filter(({ ticketId }) => remainingIds.includes(ticketId));
+  return remaining.length === 0 ? read : [...read, ...(await makeExamples(parts, remaining, signal))];
+}
+
+/** Makes the example of a ticket; null if nothing is learned from it, undefined if it was not read. */
+async function makeExample(
+  { extractFeatures }: LearnerParts,
+  { tags }: ClaimedTicket,
+  { ticket, isSpam = false }: Partial<TicketSnapshot> = {},
+): Promise<LabelledFeatures | null | undefined> {
   if (!ticket) return undefined;
   const { tagIds, spamStatus = null } = ticket;
   const labels = trainingLabels(tags, { tagIds, spamStatus, isSpam });

@@ -20,10 +20,21 @@ const messagesOf = async (id: number) =>
   (await tickets.request('GET', `/ticket/${id}/conversation`)).json.conversations as object[];
 /** The stored ticket and its stored messages. */
 async function documentsOf(ticketId: number): Promise<object[]> {
-  const { words, queueKeys: _, appliedRequests: __, conversationIds, ...ticket } = await tickets.documentOf(ticketId);
+  const {
+    words,
+    queueKeys: _,
+    appliedRequests: __,
+    conversationIds,
+    outbox,
+    ...ticket
+  } = await tickets.documentOf(ticketId);
   const messages = tickets.database.collection('conversations').find({ ticketId }).sort({ _id: 1 });
   return [
     { ...ticket, words: words.filter((word: string) => word !== `${ticketId}`), messages: conversationIds.length },
+    ...outbox.map((event: { cause: string }) => ({
+      ...event,
+      cause: event.cause === 'import' ? 'request' : event.cause,
+    })),
     ...(await messages.toArray()),
   ];
 }
@@ -35,7 +46,7 @@ const answer = (message: string, more: object = {}) => ({
   ...more,
 });
 
-/** Elements of many kinds. */
+/** Elements of many kinds. Their messages have times of their own: two without one may be of the same second. */
 const kinds = (name: string): Record<string, unknown>[] => [
   { channel: 'email' },
   {
@@ -45,9 +56,19 @@ const kinds = (name: string): Record<string, unknown>[] => [
     attachments: [{ name: 'stand.txt', base64 }],
     messages: [
       answer('Wir kümmern uns.', { createdAt: '2020-01-31 11:00:00', to: ['ada@example.org'] }),
-      { direction: 'in', content: { message: '<b>Danke</b>', type: 'html' }, from: 'ada@example.org' },
-      { direction: 'internal', private: true, content: { message: 'Erledigt', type: 'text' } },
-      answer('Mit Datei', { attachments: [{ name: 'antwort.txt', base64 }], externalConversationId: `${name}-m` }),
+      {
+        ...{ direction: 'in', from: 'ada@example.org', createdAt: '2020-01-31 12:00:00' },
+        content: { message: '<b>Danke</b>', type: 'html' },
+      },
+      {
+        ...{ direction: 'internal', private: true, createdAt: '2020-01-31 13:00:00' },
+        content: { message: 'Erledigt', type: 'text' },
+      },
+      answer('Mit Datei', {
+        createdAt: '2020-01-31 14:00:00',
+        attachments: [{ name: 'antwort.txt', base64 }],
+        externalConversationId: `${name}-m`,
+      }),
     ],
   },
   { channel: 'phone', callerNumber: '+49 30 1234567', body: 'Rückruf' },
@@ -58,7 +79,10 @@ const kinds = (name: string): Record<string, unknown>[] => [
 function comparable(value: unknown, names: readonly string[]): unknown {
   const passing =
     /^(_id|id|key|url|eventId|at|conversationId|openingMessageId|ticketId|occurredAt|prevTicketId|nextTicketId|traceparent)$/;
-  const isNow = (one: unknown) => typeof one === 'string' && /^20\d\d-.*:\d\d/.test(one) && !one.startsWith('2020-');
+  const isNow = (one: unknown) =>
+    typeof one === 'number'
+      ? one >= Date.parse('2021-01-01') / 1000
+      : typeof one === 'string' && /^20\d\d-.*:\d\d/.test(one) && !one.startsWith('2020-');
   const text = JSON.stringify(value, (key, one) => {
     if (passing.test(key)) return undefined;
     return isNow(one) ? 'now' : one;
@@ -90,6 +114,13 @@ describe('POST /ticket/bulk', () => {
         expect(comparable(await read(id), names)).toEqual(comparable(await read(single), names));
       }
     }
+  });
+
+  test('says in the events of the tickets that they are imported', async () => {
+    const [{ id }] = (await bulk({ tickets: [kinds('events')[1] ?? {}] })).json.results;
+    const { outbox } = await tickets.documentOf(id);
+    const causes = outbox.map(({ type, cause }: Record<string, string>) => `${type} ${cause}`);
+    expect(causes.slice(0, 2)).toEqual(['ticket.created import', 'conversation.created request']);
   });
 
   test('sends nothing, and starts an analysis only as process says', async () => {

@@ -53,8 +53,8 @@ export interface CreationDeps extends WriteTicketDeps {
 
 const renewEveryMs = 2000;
 const waitMs = 20;
-/** How many tickets of a request are stored at a time. Their writes are batched. */
-const concurrency = 16;
+/** How many tickets of a request are stored at a time: with more, other callers wait longer, and hardly more are stored. */
+const concurrency = 8;
 
 export function openCreations(deps: CreationDeps): Creations {
   const { store } = deps;
@@ -147,6 +147,7 @@ async function storeRow(
     const content = {
       request,
       input: withFiles(fields, ownFiles),
+      isImport: true,
       ...(planned.length > 0 ? { addMessages: (opened: StoredTicket) => deps.writer.addToNew(opened, planned) } : {}),
     };
     const stored = await patiently(() => writeTicket(deps, partCall(`${row.index}`, row.ticketId), content));

@@ -85,6 +85,8 @@ export interface TicketContent {
   render?: ((stored: StoredTicket, options?: { isToBeSent?: boolean }) => Promise<TicketInput>) | undefined;
   /** Adds messages to the ticket, if it is new. */
   addMessages?: AddMessages;
+  /** Whether it is one of several that come from elsewhere. */
+  isImport?: boolean;
 }
 
 const readInput = ticketInputReader(CreateTicketRequestSchema);
@@ -233,8 +235,8 @@ async function newId(
     : { id: reserved, isReserved: true };
 }
 
-function insertOptions({ request, addMessages }: TicketContent, ticket: TicketState): InsertOptions {
-  return { sendsMessage: sendsMessage(request, ticket), addMessages };
+function insertOptions({ request, addMessages, isImport }: TicketContent, ticket: TicketState): InsertOptions {
+  return { sendsMessage: sendsMessage(request, ticket), addMessages, isImport };
 }
 
 /** Whether the first message of a ticket is sent, if its direction is out. One that left elsewhere before is not. */

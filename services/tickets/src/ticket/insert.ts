@@ -77,6 +77,8 @@ export interface InsertOptions {
   sendsMessage?: boolean;
   /** Adds messages to it before it is inserted; returns it with them, and how each of them has changed it. */
   addMessages?: AddMessages | undefined;
+  /** Whether it is one of several that come from elsewhere. */
+  isImport?: boolean | undefined;
 }
 
 /** Adds messages to a ticket that is still to be inserted. */
@@ -107,13 +109,13 @@ export async function insertTicket(
   deps: InsertDeps,
   call: WriteCall,
   decided: TicketState,
-  { sendsMessage = false, addMessages }: InsertOptions = {},
+  { sendsMessage = false, addMessages, isImport = false }: InsertOptions = {},
 ): Promise<StoredTicket | undefined> {
   const appliedRequest = call.idempotency && {
     id: call.idempotency.id,
     at: new Date(secondsNow(deps.runtime) * 1000),
   };
-  const event = createdEvent(decided, eventHeaderFor(deps, call));
+  const event = createdEvent(decided, eventHeaderFor(deps, call), isImport ? 'import' : 'request');
   await claimFiles(deps.attachments, decided.id, decided.attachments);
   const { conversationId, ticket }: Opening = sendsMessage ? await deps.openMail(call, decided) : { ticket: decided };
   const conversationIds = conversationId === undefined ? [] : [conversationId];

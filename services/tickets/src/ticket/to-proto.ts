@@ -32,6 +32,7 @@ const causes: Record<TicketEvent['cause'], ChangeCause> = {
   message: ChangeCause.MESSAGE,
   execution: ChangeCause.EXECUTION,
   deliveryFailed: ChangeCause.DELIVERY_FAILED,
+  import: ChangeCause.IMPORT,
 };
 
 /** The message for the event that a ticket has changed. Source: docs/reference/api.md, Events. */

@@ -6,8 +6,11 @@ import { type Analysable, type AnalysisMode, partsToAnalyse } from './analysis-m
 const { UNPROCESSED, BOT } = AiSupportLevel;
 const partNames = ['text', 'tags', 'spam', 'intents'] as const;
 
+const day = 24 * 60 * 60;
+const ordinary = { isSpam: false, process: AiProcess.BATCH, aiSupportLevel: BOT, createdAt: 0 };
+
 function parts(modes: AnalysisMode[], ticket: Partial<Analysable> = {}): string {
-  const found = partsToAnalyse(modes, { isSpam: false, process: AiProcess.BATCH, aiSupportLevel: BOT, ...ticket });
+  const found = partsToAnalyse(modes, { ...ordinary, ...ticket }, day);
   if (!found) return 'nothing';
   const flags = [...(found.isRefresh ? ['refresh'] : []), ...(found.restarts ? ['restarts'] : [])];
   return [...partNames.filter((name) => found[name]), ...flags].join(' ');
@@ -33,4 +36,22 @@ test.each<[AnalysisMode[], Partial<Analysable>, string]>([
   [['first'], { isSpam: true, aiSupportLevel: UNPROCESSED }, 'nothing'],
 ])('%j of a ticket with %j makes: %s', (modes, ticket, expected) => {
   expect(parts(modes, ticket)).toBe(expected);
+});
+
+// spec: 10.7
+test.each<[AnalysisMode[], number, boolean]>([
+  [['created'], 0, true],
+  [['first'], 0, true],
+  [['created'], -1, false],
+  [['first'], -1, false],
+  [['created', 'imported'], day, false],
+  [['created', 'imported', 'first'], day, false],
+  [['created', 'imported', 'full'], -1, true],
+])('whether the system executes what %j proposes for a ticket of %i: %j', (modes, createdAt, expected) => {
+  const ticket = { ...ordinary, aiSupportLevel: UNPROCESSED, createdAt };
+  expect(partsToAnalyse(modes, ticket, day)?.isTimely).toBe(expected);
+});
+
+test('the system executes what a refresh of an old ticket proposes', () => {
+  expect(partsToAnalyse(['agents'], { ...ordinary, createdAt: -1 }, day)?.isTimely).toBe(true);
 });

@@ -22,7 +22,7 @@ const detected: Detected = {
   ...{ languageCode: 'de', sentiment: null, summary: null, spam: null, keywords: [] },
   tags: [{ label: 5, confidence: 0.6 }],
 };
-const all = { text: true, tags: true, spam: true, intents: true, isRefresh: false, restarts: false };
+const all = { text: true, tags: true, spam: true, intents: true, isRefresh: false, restarts: false, isTimely: true };
 const decide = (changes: object, found: Partial<Detected> = {}, agents = [agent]) =>
   decideResult({ ...ticket, ...changes }, all, { ...detected, ...found }, { agents, now: 1000 });
 

@@ -19,7 +19,7 @@ export interface AnalysisResult {
 }
 
 /** The ticket that was analysed. */
-export interface AnalysedTicket extends Omit<ProposalTicket, 'tags' | 'keywords'> {
+export interface AnalysedTicket extends Omit<ProposalTicket, 'tags' | 'keywords' | 'isTimely'> {
   version: number;
   tagIds: readonly number[];
   spamStatus: SpamStatus | null;
@@ -46,6 +46,7 @@ export function decideResult(
   for (const id of ticket.tagIds) tags.set(id, 1);
   const fitting = becomesSpam || ticket.isClosed ? [] : agents;
   const { languageCode, sentiment, summary } = detected;
+  const { isTimely } = parts;
   return {
     ticketVersion: ticket.version,
     isRefresh: parts.isRefresh,
@@ -54,7 +55,7 @@ export function decideResult(
     tagIds: foundTags.map(({ label }) => label),
     isSpam,
     proposals: parts.intents
-      ? buildProposals({ ...ticket, tags, keywords: new Set(detected.keywords) }, fitting, now)
+      ? buildProposals({ ...ticket, tags, keywords: new Set(detected.keywords), isTimely }, fitting, now)
       : null,
   };
 }

@@ -14,7 +14,7 @@ const agent: AiAgentState = {
 };
 const ticket = {
   ...{ channel: Channel.EMAIL, customerId: 'C-1', contractId: 'V-1', recipients: ['a@example.org', 'b@example.org'] },
-  ...{ tags: new Map(), keywords: new Set(['Refund']) },
+  ...{ tags: new Map(), keywords: new Set(['Refund']), isTimely: true },
 };
 
 function propose(parameters: AiAgentState['parameters']) {
@@ -34,6 +34,10 @@ test('an intent has the data that its JSON Schema gives as defaults, and no othe
     autoExecuteAt: 1600,
     recipient: 'a@example.org, b@example.org',
   });
+});
+
+test('an intent of a ticket from long ago waits for a person', () => {
+  expect(buildProposals({ ...ticket, isTimely: false }, [agent], 1000)).toMatchObject([{ autoExecuteAt: null }]);
 });
 
 test('an intent whose data is not enough says why it would be refused, and is not executed by the system', () => {

@@ -17,6 +17,8 @@ export interface ProposalTicket {
   tags: ReadonlyMap<number, number>;
   /** The keywords that its text contains. */
   keywords: ReadonlySet<string>;
+  /** Whether the system may execute an intent by itself. */
+  isTimely: boolean;
 }
 
 const success = 0.8;
@@ -53,7 +55,7 @@ function findConfidence(
 }
 
 function buildProposal(
-  { contractId, recipients }: ProposalTicket,
+  { contractId, recipients, isTimely }: ProposalTicket,
   { id, slug, name, options, parameters, autoExecuteAfterMinutes }: AiAgentState,
   confidence: number,
   now: number,
@@ -62,7 +64,7 @@ function buildProposal(
   const infos = missingData(parameters, data);
   const isRecommended = options.some(({ recommended }) => recommended);
   // An execution that would be refused without data from a person is not promised.
-  const isAutomatic = autoExecuteAfterMinutes !== null && isRecommended && infos.length === 0;
+  const isAutomatic = isTimely && autoExecuteAfterMinutes !== null && isRecommended && infos.length === 0;
   return {
     aiAgentId: id,
     code: slug,

@@ -22,7 +22,7 @@ export interface TicketEvent {
   occurredAt: number;
   changes: readonly FieldChange[];
   actor: EventActor;
-  cause: 'request' | 'analysis' | 'refresh' | 'schedule' | 'message' | 'execution' | 'deliveryFailed';
+  cause: 'request' | 'analysis' | 'refresh' | 'schedule' | 'message' | 'execution' | 'deliveryFailed' | 'import';
   /** Set if the ticket was opened because its `dueBy` passed. */
   autoOpenedDueToDueDate?: true;
   /** The message that it is about. */
@@ -41,9 +41,14 @@ export interface FieldChange {
 }
 
 /** Makes the event of a new ticket. Its changes are the differences from a ticket with default values. */
-export function createdEvent(ticket: TicketState, header: EventHeader): TicketEvent {
+export function createdEvent(
+  ticket: TicketState,
+  header: EventHeader,
+  cause: TicketEvent['cause'] = 'request',
+): TicketEvent {
   const initial = { ...initialTicket, id: ticket.id };
-  return event('ticket.created', initial, { after: ticket, changed: changedFields(initial, ticket) }, header);
+  const change = { after: ticket, changed: changedFields(initial, ticket) };
+  return { ...event('ticket.created', initial, change, header), cause };
 }
 
 export function updatedEvent(before: TicketState, change: TicketChange, header: EventHeader): TicketEvent {

@@ -142,11 +142,18 @@ interface TicketStoreParts {
   splitWords: SplitWords;
 }
 
+/**
+ * How many imported tickets are inserted at once. The store needs milliseconds for one with a long text, for which the
+ * writes of other callers wait.
+ */
+const importedAtOnce = 2;
+
 export function ticketStore(
   tickets: TicketCollection,
   { onEvent, splitWords, changing }: TicketStoreParts,
 ): TicketStore {
   const insertDocument = batchedInsert(tickets);
+  const insertImported = batchedInsert(tickets, { atMost: importedAtOnce });
   const updateRequested = batchedUpdate(tickets);
   // Deleted tickets are filtered out after the read: a query for `_id` alone takes MongoDB a third less time.
   const findOne = (query: Query) =>
@@ -172,7 +179,9 @@ export function ticketStore(
         ? chargedWords(ticket, await splitWords(messageTexts(ticket), actor))
         : undefined;
       const document = toDocument(ticket, words, parts, ofMessage);
-      return change({ id, version, after: ticket }, () => storeCall(() => insertDocument(document)));
+      return change({ id, version, after: ticket }, () =>
+        storeCall(() => (parts.event.cause === 'import' ? insertImported : insertDocument)(document)),
+      );
     },
     find: (id) => findOne({ _id: id }),
     findSome: (ids, maxBytes) => storeCall(() => findSome(tickets, ids, maxBytes)),
