@@ -86,7 +86,7 @@ test.each([
       return hasDied;
     });
     // The changes of the three tickets are one batch, or up to three.
-    expect(steps).toBeGreaterThanOrEqual(hasVersions ? 7 : 4);
+    expect(steps).toBeGreaterThanOrEqual(hasVersions ? 8 : 5);
     expect(seen).toEqual(new Set([true, false]));
   },
 );
