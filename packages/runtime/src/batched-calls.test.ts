@@ -29,7 +29,7 @@ test('calls of the same moment are one batch, those during a batch the next, and
   ]);
 });
 
-test('a batch has so many calls at most', async () => {
+test('a limit divides the calls that wait into several batches', async () => {
   const { batches, call, begun } = heldBatches({ atMost: 2 });
   const calls = [1, 2, 3].map(call);
   await begun(1);

@@ -57,6 +57,34 @@ test('documents without a lease are claimed in the given order', async () => {
   expect(order).toEqual(['b', 'c', 'a', undefined]);
 });
 
+const claimSome = (state: string, limit: number) =>
+  leases.claimSome({ state }, { sort: { attempts: 1 }, limit }, ({ attempts = 0 }) => ({
+    isUnchanged: { attempts },
+    set: { state: `${state}, claimed` },
+    increment: { attempts: 10 },
+  }));
+
+test('some documents are claimed together, in their order, and returned as the claim leaves them', async () => {
+  await jobs.insertMany(['s3', 's1', 's2'].map((_id) => ({ _id, state: 'some', attempts: Number(_id[1]) })));
+  const claimed = await claimSome('some', 2);
+  expect(claimed.map(({ _id, attempts }) => [_id, attempts])).toEqual([
+    ['s1', 11],
+    ['s2', 12],
+  ]);
+  const owners = new Set(claimed.map(({ lease }) => lease.owner));
+  expect(owners.size).toBe(1);
+  for (const document of claimed) expect(await jobs.findOne({ _id: document._id })).toEqual(document);
+  expect(await leases.heldBy([...owners][0] ?? '', ['s1', 's2', 's3'])).toEqual(new Set(['s1', 's2']));
+});
+
+test('of many claims of some documents at once, each document is claimed by one', async () => {
+  await jobs.insertMany(Array.from({ length: 12 }, (_, nth) => ({ _id: `m${nth}`, state: 'many', attempts: nth })));
+  const claims = await Promise.all(Array.from({ length: 6 }, () => claimSome('many', 4)));
+  const ids = claims.flat().map(({ _id }) => _id);
+  expect(ids.length).toBeGreaterThanOrEqual(4);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
 test('leases use the clock of the server, even if the clock of the host is wrong', async () => {
   const stop = await followServerTime(connection);
   const real = Date.now;

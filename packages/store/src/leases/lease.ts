@@ -33,11 +33,11 @@ export interface ClaimOptions {
   owner?: string;
 }
 
-/** How a document that was read is claimed: its state as it was read, and what the claim changes besides the lease. */
+/** A claim of a document that was read: the state that it must still have, and what changes besides the lease. */
 export interface ReadClaim {
-  filter: Query;
+  isUnchanged: Query;
   set?: Query;
-  increment?: Query;
+  increment: Record<string, number>;
 }
 
 /** The leases on the documents of a collection. */
@@ -51,13 +51,14 @@ export interface Leases<Document extends Leased<string | number>> {
   /** Claims a matching document that can be claimed; undefined if there is none. */
   claim(filter: Query, options?: ClaimOptions): Promise<(Document & { lease: Lease }) | undefined>;
   /**
-   * Claims documents that were read, if they are still in that state and free. Returns the owner of the leases, and those
-   * that were claimed.
+   * Claims the first matching documents that can be claimed, all with one owner. Those that other processes change or claim
+   * meanwhile are left out. Returns them as `toClaim` has changed them.
    */
-  claimRead<Read extends Document>(
-    documents: readonly Read[],
-    toClaim: (document: Read) => ReadClaim,
-  ): Promise<{ owner: string; claimed: Read[] }>;
+  claimSome(
+    filter: Query,
+    page: { sort: Record<string, 1 | -1>; limit: number },
+    toClaim: (document: Document) => ReadClaim,
+  ): Promise<(Document & { lease: Lease })[]>;
   /** Finds out which documents an owner still holds. */
   heldBy(owner: string, ids: readonly Document['_id'][]): Promise<Set<Document['_id']>>;
   /**
@@ -69,6 +70,8 @@ export interface Leases<Document extends Leased<string | number>> {
    */
   release(claimed: Claimed<Document['_id']>, set?: Query): Promise<boolean>;
 }
+
+const maxClaims = 3;
 
 /**
  * Opens the leases of a collection. A process that has claimed a document must renew the lease within `durationMs`. One
@@ -89,28 +92,40 @@ export function openLeases<Document extends Leased<string | number>>(
     const held = await collection.find(wanted as never, { projection: { _id: 1 } }).toArray();
     return new Set(held.map(({ _id }) => _id as Document['_id']));
   };
+  const begin = (owner: string = randomUUID()) => ({ owner, expiresAt: expiry() });
+  const claimRead = async (documents: readonly Document[], filter: Query, toClaim: (one: Document) => ReadClaim) => {
+    const lease = begin();
+    const claims = documents.map((document) => ({ document, set: {}, ...toClaim(document) }));
+    const writes = claims.map(({ document: { _id }, isUnchanged, set, increment }) => {
+      const change = { $set: { ...set, lease }, $inc: increment };
+      return { updateOne: { filter: { ...filter, ...isFree(), ...isUnchanged, _id }, update: change } };
+    });
+    const { matchedCount } = await collection.bulkWrite(writes as never, { ordered: false });
+    const ids = documents.map(({ _id }) => _id as Document['_id']);
+    const held = matchedCount === documents.length ? new Set(ids) : await heldBy(lease.owner, ids);
+    return claims
+      .filter(({ document }) => held.has(document._id))
+      .map(({ document, set, increment }) => ({ ...document, ...set, ...increased(document, increment), lease }));
+  };
   return {
-    begin: (owner = randomUUID()) => ({ owner, expiresAt: expiry() }),
+    begin,
     heldBy,
-    async claimRead(documents, toClaim) {
-      const lease = { owner: randomUUID(), expiresAt: expiry() };
-      const { owner } = lease;
-      const writes = documents.map((document) => {
-        const { filter, set = {}, increment } = toClaim(document);
-        const update = { $set: { ...set, lease }, ...(increment ? { $inc: increment } : {}) };
-        return { updateOne: { filter: { ...filter, ...isFree(), _id: document._id }, update } };
-      });
-      const { matchedCount } = await collection.bulkWrite(writes as never, { ordered: false });
-      if (matchedCount === documents.length) return { owner, claimed: [...documents] };
-      const ids = documents.map(({ _id }) => _id as Document['_id']);
-      const held = await heldBy(owner, ids);
-      return { owner, claimed: documents.filter(({ _id }) => held.has(_id)) };
+    async claimSome(filter, { sort, limit }, toClaim) {
+      for (let attempt = 1; attempt <= maxClaims; attempt++) {
+        const wanted = { ...filter, ...isFree() };
+        const found = (await collection.find(wanted as never, { sort, limit }).toArray()) as unknown as Document[];
+        if (found.length === 0) return [];
+        const claimed = await claimRead(found, filter, toClaim);
+        // Other processes may have claimed all of them first.
+        if (claimed.length > 0) return claimed;
+      }
+      return [];
     },
     isFree,
     isHeld,
     async claim(filter, given = {}) {
       const { set = {}, increment, setOnInsert, sort, owner = randomUUID() } = given;
-      const lease = { owner, expiresAt: expiry() };
+      const lease = begin(owner);
       const change = { $set: { ...set, lease }, ...(increment ? { $inc: increment } : {}) };
       const options = { returnDocument: 'after' as const, ...(sort ? { sort } : {}) };
       // A member that could not release a document still has its lease, and may continue its work.
@@ -131,6 +146,11 @@ export function openLeases<Document extends Leased<string | number>>(
     renew: (claimed, set = {}) => update(isHeld(claimed), { ...set, 'lease.expiresAt': expiry() }),
     release: (claimed, set = {}) => update(isHeld(claimed), { ...set, lease: null }),
   };
+}
+
+function increased(document: object, increment: Record<string, number>): Record<string, number> {
+  const values = document as Record<string, number | undefined>;
+  return Object.fromEntries(Object.entries(increment).map(([name, by]) => [name, (values[name] ?? 0) + by]));
 }
 
 /** How long a claim lasts without being renewed, and by which clock. */

@@ -1,7 +1,7 @@
 import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
-import { type Claimed, type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
+import { type Claimed, type Lease, type Leased, openLeases, type ReadClaim } from '@ticketing/store/leases/lease.ts';
 import type { Connection, mongo } from 'mongoose';
 import type { AnalysisMode } from './rules/analysis-mode.ts';
 import type { AnalysisResult } from './rules/analysis-result.ts';
@@ -79,7 +79,6 @@ interface AnalysisDocument extends Leased<number> {
 type Analyses = mongo.Collection<AnalysisDocument>;
 
 const leaseMs = 20_000;
-const maxClaims = 3;
 
 function analysisCollection(connection: Connection): Analyses {
   return openCollection<AnalysisDocument>(connection, 'analyses');
@@ -99,42 +98,28 @@ export function analysisStore(connection: Connection, newRunId: () => string): A
     _id: { $in: claimed.map(({ ticketId }) => ticketId) },
     'lease.owner': claimed[0]?.claim.owner ?? '',
   });
-  /** Claims analyses that are still due, in the state in which they were read, and begins those that have not begun. */
-  const begin = async (due: readonly AnalysisDocument[], isDue: mongo.Filter<AnalysisDocument>) => {
-    const begun = due.map((document) => ({
-      ...document,
-      isNew: document.run === null,
-      run: document.run ?? { id: newRunId(), modes: document.requested, result: null },
-    }));
-    const { owner, claimed } = await leases.claimRead(begun, ({ requested, run, isNew }) => ({
-      // Modes that are requested from now on may not be seen by this run.
-      filter: { ...isDue, requested, ...(isNew ? { run: null } : { 'run.id': run.id }) },
-      set: isNew ? { run, requested: [] } : {},
-      increment: { attempts: 1 },
-    }));
-    return claimed.map(({ _id: id, run: { id: runId, modes, result }, attempts }) => ({
-      ...{ ticketId: id, runId, modes, attempts: attempts + 1, claim: { id, owner } },
-      result: result === null ? null : (JSON.parse(result) as AnalysisResult),
-    }));
-  };
+  /** Begins the run of an analysis that has none. Modes that are requested from then on may not be seen by it. */
+  const beginRun = ({ run, requested }: AnalysisDocument): ReadClaim => ({
+    ...(run
+      ? { isUnchanged: { requested, 'run.id': run.id } }
+      : {
+          isUnchanged: { requested, run: null },
+          set: { run: { id: newRunId(), modes: requested, result: null }, requested: [] },
+        }),
+    increment: { attempts: 1 },
+  });
   return {
     request: (requests) => storeCall(() => request(analyses, requests, at())),
     claim: (limit, { ticketId, imported = true } = {}) =>
       storeCall(async () => {
-        // Other processes may claim the same analyses first.
-        for (let attempt = 1; attempt <= maxClaims; attempt++) {
-          const isDue = { nextAttemptAt: { $lte: at() }, ...leases.isFree() };
-          const filter = {
-            ...isDue,
-            ...(ticketId === undefined ? {} : { _id: ticketId }),
-            ...(imported ? {} : isNoImport),
-          };
-          const due = await analyses.find(filter, { sort: { isImport: 1, nextAttemptAt: 1 }, limit }).toArray();
-          if (due.length === 0) return [];
-          const claimed = await begin(due, isDue);
-          if (claimed.length > 0) return claimed;
-        }
-        return [];
+        const isDue = { nextAttemptAt: { $lte: at() } };
+        const filter = {
+          ...isDue,
+          ...(ticketId === undefined ? {} : { _id: ticketId }),
+          ...(imported ? {} : isNoImport),
+        };
+        const sort = { isImport: 1, nextAttemptAt: 1 } as const;
+        return (await leases.claimSome(filter, { sort, limit }, beginRun)).flatMap(toClaimed);
       }),
     renew: (claimed) =>
       storeCall(async () => {
@@ -193,6 +178,13 @@ export function analysisStore(connection: Connection, newRunId: () => string): A
       await storeCall(() => analyses.deleteMany({ _id: { $in: [...ticketIds] } }));
     },
   };
+}
+
+function toClaimed({ _id: id, run, attempts, lease }: AnalysisDocument & { lease: Lease }): ClaimedAnalysis[] {
+  if (!run) return [];
+  const result = run.result === null ? null : (JSON.parse(run.result) as AnalysisResult);
+  const claim = { id, owner: lease.owner };
+  return [{ ticketId: id, runId: run.id, modes: run.modes, attempts, claim, result }];
 }
 
 async function request(

@@ -2,7 +2,7 @@ import { openCollection } from '@ticketing/store/connection/open-collection.ts';
 import { serverTime } from '@ticketing/store/connection/server-time.ts';
 import { duplicatesIn, retryUpsert, storeCall } from '@ticketing/store/document/store-error.ts';
 import type { ErasedIds } from '@ticketing/store/ids/erased-ids.ts';
-import { type Claimed, type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
+import { type Claimed, type Lease, type Leased, openLeases } from '@ticketing/store/leases/lease.ts';
 import { type Connection, mongo } from 'mongoose';
 import type { LabelChange, LabelledFeatures, TagLabels } from './rules/label.ts';
 
@@ -61,7 +61,6 @@ export interface ExampleStore {
 }
 
 const leaseMs = 30_000;
-const maxClaims = 3;
 const batchSize = 200;
 /** A clock that is read before a write is behind the moment of the write. */
 const toleranceMs = 5_000;
@@ -107,18 +106,12 @@ function openQueue(
     },
     claim: (limit) =>
       storeCall(async () => {
-        // Other processes may claim the same tickets first.
-        for (let attempt = 1; attempt <= maxClaims; attempt++) {
-          const isDue = { dueAt: { $lte: at() } };
-          const due = await examples.find({ ...isDue, ...leases.isFree() }, { sort: { dueAt: 1 }, limit }).toArray();
-          if (due.length === 0) return [];
-          const { owner, claimed } = await leases.claimRead(due, ({ revision }) => ({
-            filter: { ...isDue, revision },
-            increment: { attempts: 1 },
-          }));
-          if (claimed.length > 0) return claimed.map((document) => toClaimed(document, owner));
-        }
-        return [];
+        const isDue = { dueAt: { $lte: at() } };
+        const claimed = await leases.claimSome(isDue, { sort: { dueAt: 1 }, limit }, ({ revision }) => ({
+          isUnchanged: { revision },
+          increment: { attempts: 1 },
+        }));
+        return claimed.map(toClaimed);
       }),
     async keep(read) {
       const [first] = read;
@@ -155,14 +148,10 @@ function openQueue(
   };
 }
 
-function toClaimed(
-  { _id: ticketId, tags, attempts, revision, example: stored }: ExampleDocument,
-  owner: string,
-): ClaimedTicket {
-  return {
-    ...{ ticketId, revision, stored, attempts: attempts + 1, claim: { id: ticketId, owner } },
-    tags: tags.version === 0 ? null : tags,
-  };
+function toClaimed(document: ExampleDocument & { lease: Lease }): ClaimedTicket {
+  const { _id: ticketId, tags, attempts, revision, example: stored, lease } = document;
+  const claim = { id: ticketId, owner: lease.owner };
+  return { ticketId, tags: tags.version === 0 ? null : tags, attempts, claim, revision, stored };
 }
 
 function openRemovals({ examples, at, noteErasure }: Parts): Removals {

@@ -82,16 +82,16 @@ async function readTickets(
     return true;
   } catch (error) {
     if (isStoreOutage(error)) throw error;
-    let isCounted = false;
-    for (const one of claimed) {
+    const retries = claimed.map((one) => ({ one, ...planRetry(error, one.attempts, stopping.aborted) }));
+    const isCounted = retries.some(({ counts }) => counts);
+    if (isCounted && claimed.length > 1) {
+      for (const one of claimed) await readTickets(context, parts, [one], stopping);
+      return true;
+    }
+    for (const { one, reason, ...retry } of retries) {
       const { ticketId, attempts } = one;
-      const { reason, delayMs, counts } = planRetry(error, attempts, stopping.aborted);
-      if (counts && claimed.length > 1) await readTickets(context, parts, [one], stopping);
-      else {
-        if (counts) log.warn({ err: error, ticketId, attempts }, 'a ticket cannot be learned from');
-        await examples.retry(one, { error: reason, delayMs, counts });
-      }
-      isCounted ||= counts;
+      if (isCounted) log.warn({ err: error, ticketId, attempts }, 'a ticket cannot be learned from');
+      await examples.retry(one, { ...retry, error: reason });
     }
     return isCounted;
   }
